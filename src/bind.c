@@ -1,0 +1,405 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+#include <string.h>
+#include "bind.h"
+
+/* How long a lane waits for the baton before it takes the holder for stuck. */
+enum { BATON_PATIENCE_MSEC = 500 };
+
+static bool baton_take(struct baton *b)
+{
+	struct timespec until;
+
+	if (!b->needed || atomic_load(&b->broken))
+		return false;
+	(void) clock_gettime(CLOCK_MONOTONIC, &until); /* cannot fail for a clock that exists */
+	until.tv_nsec += BATON_PATIENCE_MSEC * (long) NSEC_PER_MSEC;
+	if (until.tv_nsec >= (long) NSEC_PER_SEC) {
+		until.tv_nsec -= (long) NSEC_PER_SEC;
+		until.tv_sec++;
+	}
+	if (pthread_mutex_clocklock(&b->mutex, CLOCK_MONOTONIC, &until) == 0)
+		return true;
+	atomic_store(&b->broken, true);
+	return false;
+}
+
+static void baton_give(struct baton *b, bool taken)
+{
+	if (taken)
+		(void) pthread_mutex_unlock(&b->mutex); /* ours: cannot fail */
+}
+
+static void fail(struct lane *l, unsigned i, enum place place, int r)
+{
+	if (r == SYSFS_E_ABSENT)
+		lane_fail_vf(l, i, place, CAUSE_VF_GONE, 0);
+	else if (r == SYSFS_E_STRANGE)
+		lane_fail_vf(l, i, place, CAUSE_INPUT_OUTPUT, 0);
+	else
+		lane_fail_vf(l, i, place, cause_of(place, -r), -r);
+}
+
+static void succeed(struct lane *l, unsigned i, enum vf_act act)
+{
+	struct vf_outcome *o = &l->outcomes[i];
+
+	o->need = VF_NEEDS_NOTHING;
+	o->done_ns = now_ns();
+	atomic_store(&o->act, act);
+}
+
+static void fail_range(struct lane *l, const struct step *s, enum place place, int r)
+{
+	for (unsigned i = s->first; i < s->first + s->n; i++)
+		if (l->outcomes[i].need == VF_NEEDS_BIND || l->outcomes[i].need == VF_NEEDS_REBIND) {
+			if (r == SYSFS_E_ABSENT)
+				lane_fail_vf(l, i, place, CAUSE_DRIVER_ABSENT, 0);
+			else
+				fail(l, i, place, r);
+		}
+}
+
+bool bind_is_needed(const struct lane *l, const struct step *s)
+{
+	for (unsigned i = s->first; i < s->first + s->n; i++)
+		if (l->outcomes[i].need != VF_NEEDS_NOTHING)
+			return true;
+	return false;
+}
+
+/* -- warm: what is there ----------------------------------------------------------------------- */
+
+static void survey_vf(struct lane *l, unsigned i, const char *wanted)
+{
+	struct bdf vf = lane_vf_address(l, i);
+	char driver[MANIFEST_NAME_MAX + 1];
+	int r = sysfs_driver_has(&l->sysfs, wanted, vf);
+
+	if (!r) {
+		l->facts.n_right++;
+		succeed(l, i, VF_WAS_RIGHT);
+		return;
+	}
+	if (r != SYSFS_E_ABSENT) {
+		fail(l, i, PLACE_PROOF, r);
+		return;
+	}
+	r = sysfs_link_vf(&l->sysfs, l->pf_fd, SYSFS_VF_DRIVER, vf, driver, sizeof(driver));
+	if (!r)
+		l->outcomes[i].need = VF_NEEDS_REBIND;
+	else if (r != SYSFS_E_ABSENT)
+		fail(l, i, PLACE_PROOF, r);
+}
+
+void bind_survey(struct lane *l)
+{
+	for (unsigned i = 0; i < l->plan->n_vfs; i++)
+		if (l->plan->vfs[i]->driver && l->outcomes[i].need == VF_NEEDS_BIND)
+			survey_vf(l, i, l->plan->vfs[i]->driver);
+}
+
+/* -- one by one -------------------------------------------------------------------------------- */
+
+/* 0, or SYSFS_E_ABSENT when there is no such VF; everything else is noted in its outcome. */
+static int bind_vf(struct lane *l, unsigned i, const char *driver, int bind_fd)
+{
+	struct bdf vf = lane_vf_address(l, i);
+	char name[BDF_STRLEN + 1];
+	size_t len = bdf_format(vf, name);
+	int r;
+
+	l->outcomes[i].begun_ns = now_ns();
+	r = sysfs_write_vf(&l->sysfs, l->pf_fd, SYSFS_VF_OVERRIDE, vf, driver, strlen(driver));
+	if (r == SYSFS_E_ABSENT)
+		return r;
+	if (r) {
+		fail(l, i, PLACE_OVERRIDE, r);
+		return 0;
+	}
+	r = sysfs_write_driver(&l->sysfs, SYSFS_DRIVER_BIND, bind_fd, name, len);
+	/* bound in the meantime by somebody else, to this very driver: fine (CASES B5) */
+	if (r && !(r == -EBUSY && !sysfs_driver_has(&l->sysfs, driver, vf)))
+		fail(l, i, PLACE_BIND, r);
+	else
+		succeed(l, i, VF_BOUND_BY_US);
+	return 0;
+}
+
+static int unbind_vf(struct lane *l, const char *driver, const char *name, size_t len)
+{
+	_cleanup_(close_fd) int fd = -1;
+	int r = sysfs_open_driver(&l->sysfs, SYSFS_DRIVER_UNBIND, driver, &fd);
+
+	return r ? r : sysfs_write_driver(&l->sysfs, SYSFS_DRIVER_UNBIND, fd, name, len);
+}
+
+/* The VF worked with its wrong driver: it gets that back. "(null)" is how the kernel shows an
+ * override that is not set; an empty line takes it away. */
+static void give_back(struct lane *l, struct bdf vf, const char *driver, const char *override)
+{
+	_cleanup_(close_fd) int fd = -1;
+	char name[BDF_STRLEN + 1];
+	size_t len = bdf_format(vf, name);
+
+	if (!strcmp(override, "(null)"))
+		override = "\n";
+	if (!sysfs_write_vf(&l->sysfs, l->pf_fd, SYSFS_VF_OVERRIDE, vf, override, strlen(override)) &&
+	    !sysfs_open_driver(&l->sysfs, SYSFS_DRIVER_BIND, driver, &fd))
+		(void) !sysfs_write_driver(&l->sysfs, SYSFS_DRIVER_BIND, fd, name, len);
+	/* whatever came of it, the VF is reported as failed */
+}
+
+static void note_vf_was(struct lane *l, const char *vf, const char *driver, const char *override)
+{
+	char text[BDF_STRLEN + 1 + MANIFEST_NAME_MAX + 1 + MANIFEST_NAME_MAX + 1], *p;
+
+	p = stpcpy(stpcpy(text, vf), " ");
+	p = stpcpy(stpcpy(p, driver), " ");
+	(void) stpcpy(p, override); /* returns the end */
+	lane_note(l, JOURNAL_VF_WAS, text);
+}
+
+static void rebind_vf(struct lane *l, unsigned i, const char *driver, int bind_fd)
+{
+	char was[MANIFEST_NAME_MAX + 1], override[MANIFEST_NAME_MAX + 1], name[BDF_STRLEN + 1];
+	struct bdf vf = lane_vf_address(l, i);
+	size_t len = bdf_format(vf, name);
+	enum place place = PLACE_PROOF;
+	int r;
+
+	l->facts.n_wrong++;
+	l->outcomes[i].begun_ns = now_ns();
+	r = sysfs_link_vf(&l->sysfs, l->pf_fd, SYSFS_VF_DRIVER, vf, was, sizeof(was));
+	if (!r)
+		r = sysfs_read_vf(&l->sysfs, l->pf_fd, SYSFS_VF_OVERRIDE, vf, override,
+				  sizeof(override));
+	if (!r) {
+		note_vf_was(l, name, was, override);
+		place = PLACE_OVERRIDE;
+		r = sysfs_write_vf(&l->sysfs, l->pf_fd, SYSFS_VF_OVERRIDE, vf, driver,
+				   strlen(driver));
+	}
+	if (!r) {
+		place = PLACE_UNBIND;
+		r = unbind_vf(l, was, name, len);
+	}
+	if (!r) {
+		place = PLACE_BIND;
+		r = sysfs_write_driver(&l->sysfs, SYSFS_DRIVER_BIND, bind_fd, name, len);
+	}
+	if (!r) {
+		succeed(l, i, VF_BOUND_BY_US);
+		return;
+	}
+	fail(l, i, place, r);
+	if (place == PLACE_UNBIND || place == PLACE_BIND)
+		give_back(l, vf, was, override);
+}
+
+unsigned bind_each(struct lane *l, const struct step *s)
+{
+	_cleanup_(close_fd) int fd = -1;
+	unsigned n_absent = 0;
+	int r = sysfs_open_driver(&l->sysfs, SYSFS_DRIVER_BIND, s->driver, &fd);
+
+	if (r) {
+		fail_range(l, s, PLACE_DRIVER, r);
+		return 0;
+	}
+	for (unsigned i = s->first; i < s->first + s->n; i++) {
+		bool baton;
+
+		if (l->outcomes[i].need == VF_NEEDS_NOTHING)
+			continue;
+		baton = baton_take(l->baton);
+		if (l->outcomes[i].need == VF_NEEDS_REBIND)
+			rebind_vf(l, i, s->driver, fd);
+		else if (bind_vf(l, i, s->driver, fd))
+			n_absent++;
+		else
+			l->facts.n_unbound++;
+		baton_give(l->baton, baton);
+	}
+	return n_absent;
+}
+
+void bind_give_up_absent(struct lane *l, const struct step *s)
+{
+	for (unsigned i = s->first; i < s->first + s->n; i++)
+		if (l->outcomes[i].need != VF_NEEDS_NOTHING)
+			lane_fail_vf(l, i, PLACE_OVERRIDE, CAUSE_VF_GONE, 0);
+}
+
+void bind_wrong_ones(struct lane *l, const struct step *s)
+{
+	_cleanup_(close_fd) int fd = -1;
+
+	for (unsigned i = s->first; i < s->first + s->n; i++) {
+		int r = 0;
+
+		if (l->outcomes[i].need != VF_NEEDS_REBIND)
+			continue;
+		if (fd < 0)
+			r = sysfs_open_driver(&l->sysfs, SYSFS_DRIVER_BIND, s->driver, &fd);
+		if (r)
+			lane_fail_vf(l, i, PLACE_DRIVER, CAUSE_DRIVER_ABSENT, r < 0 ? -r : 0);
+		else
+			rebind_vf(l, i, s->driver, fd);
+	}
+}
+
+/* -- all at once ------------------------------------------------------------------------------- */
+
+static const struct plan_id_group *planned_group(const struct lane *l)
+{
+	return &l->all->id_groups[l->plan->id_group];
+}
+
+static bool pf_has_own_driver(struct lane *l, const struct manifest_pf *pf)
+{
+	_cleanup_(close_fd) int fd = -1;
+	char driver[MANIFEST_NAME_MAX + 1];
+
+	return !sysfs_open_pf(&l->sysfs, pf->address, &fd) &&
+	       !sysfs_link_pf(&l->sysfs, fd, SYSFS_PF_DRIVER, driver, sizeof(driver)) &&
+	       !strcmp(driver, pf->driver);
+}
+
+bool bind_id_is_safe(struct lane *l)
+{
+	const struct plan_id_group *planned = planned_group(l);
+	struct id_group *g = l->id_group;
+	bool refused;
+
+	(void) pthread_mutex_lock(&g->mutex); /* a plain mutex: cannot fail */
+	if (!g->checked) {
+		g->checked = l->facts.id_first = true;
+		for (unsigned i = 0; i < planned->n_pfs; i++)
+			if (!pf_has_own_driver(l, planned->pfs[i]))
+				g->refused = true;
+	}
+	refused = g->refused;
+	(void) pthread_mutex_unlock(&g->mutex); /* ours: cannot fail */
+	return !refused;
+}
+
+void bind_id_text(const struct lane *l, char ret[static 96])
+{
+	const struct plan_id_group *g = planned_group(l);
+
+	(void) stpcpy(stpcpy(stpcpy(ret, g->text), " "), g->driver); /* returns the end */
+}
+
+/* Under the group's mutex. ENODEV: it was not there. */
+static int remove_id(struct lane *l)
+{
+	const struct plan_id_group *g = planned_group(l);
+	_cleanup_(close_fd) int fd = -1;
+	int r = sysfs_open_driver(&l->sysfs, SYSFS_DRIVER_REMOVE_ID, g->driver, &fd);
+
+	if (r)
+		return r;
+	l->facts.n_remove_id++;
+	r = sysfs_write_driver(&l->sysfs, SYSFS_DRIVER_REMOVE_ID, fd, g->text, strlen(g->text));
+	return r == -ENODEV ? 0 : r;
+}
+
+/* Only a new_id that adds the id walks the bus and binds; one that is registered already has to
+ * be taken away first. Devices bound by it stay bound. */
+static bool join_id(struct lane *l)
+{
+	struct id_group *g = l->id_group;
+	bool was_registered;
+
+	(void) pthread_mutex_lock(&g->mutex); /* a plain mutex: cannot fail */
+	was_registered = g->registered;
+	if (was_registered)
+		(void) remove_id(l); /* if it stays, new_id says so */
+	g->registered = l->id_joined = true;
+	g->users++;
+	(void) pthread_mutex_unlock(&g->mutex); /* ours: cannot fail */
+	return was_registered;
+}
+
+static void disown_id(struct lane *l)
+{
+	char text[96];
+
+	bind_id_text(l, text);
+	lane_note(l, JOURNAL_ID_REMOVED, text); /* the next run must not take it for ours */
+	(void) pthread_mutex_lock(&l->id_group->mutex); /* a plain mutex: cannot fail */
+	l->id_group->users--;
+	l->id_joined = false;
+	if (l->id_group->users == 0)
+		l->id_group->registered = false;
+	(void) pthread_mutex_unlock(&l->id_group->mutex); /* ours: cannot fail */
+}
+
+/* EEXIST after our remove_id: another lane was quicker with its new_id, whose walk began after
+ * this lane's autoprobe was set and so binds its VFs too. EEXIST without: somebody else's id (a
+ * module parameter): not ours to take away, so override does it. */
+bool bind_by_id(struct lane *l, const struct step *s)
+{
+	const struct plan_id_group *g = planned_group(l);
+	_cleanup_(close_fd) int fd = -1;
+	uint64_t begun = now_ns();
+	bool again, baton;
+	int r;
+
+	if (sysfs_open_driver(&l->sysfs, SYSFS_DRIVER_NEW_ID, s->driver, &fd))
+		return false;
+	again = join_id(l);
+	baton = baton_take(l->baton);
+	atomic_store(&l->id_used, true);
+	r = sysfs_write_driver(&l->sysfs, SYSFS_DRIVER_NEW_ID, fd, g->text, strlen(g->text));
+	baton_give(l->baton, baton);
+	if (r && !(r == -EEXIST && again)) {
+		disown_id(l);
+		return false;
+	}
+	for (unsigned i = s->first; i < s->first + s->n; i++)
+		if (l->outcomes[i].need == VF_NEEDS_BIND) {
+			l->facts.n_unbound++;
+			l->outcomes[i].begun_ns = begun;
+			l->outcomes[i].done_ns = now_ns();
+		}
+	return true;
+}
+
+void bind_prove(struct lane *l, const struct step *s)
+{
+	for (unsigned i = s->first; i < s->first + s->n; i++) {
+		struct vf_outcome *o = &l->outcomes[i];
+
+		if (o->need != VF_NEEDS_BIND)
+			continue;
+		if (!atomic_load(&l->seen[i]) &&
+		    sysfs_driver_has(&l->sysfs, s->driver, lane_vf_address(l, i)))
+			continue; /* left out: an override of somebody's, a probe that failed */
+		o->need = VF_NEEDS_NOTHING;
+		atomic_store(&o->act, VF_BOUND_BY_US);
+	}
+	if (!bind_is_needed(l, s))
+		return;
+	if (bind_each(l, s) > 0)
+		bind_give_up_absent(l, s);
+}
+
+void bind_leave_id(struct lane *l)
+{
+	struct id_group *g = l->id_group;
+	char text[96];
+
+	if (!g)
+		return;
+	(void) pthread_mutex_lock(&g->mutex); /* a plain mutex: cannot fail */
+	if (l->id_joined)
+		g->users--;
+	l->id_joined = false;
+	if (g->users == 0 && g->registered && !remove_id(l)) {
+		g->registered = false;
+		bind_id_text(l, text);
+		lane_note(l, JOURNAL_ID_REMOVED, text);
+	}
+	(void) pthread_mutex_unlock(&g->mutex); /* ours: cannot fail */
+}

@@ -1,0 +1,405 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+#include <sys/eventfd.h>
+#include "hotpath.h"
+#include "proof.h"
+#include "worker.h"
+
+/* Events handled before the loop looks at other things: a storm must not starve deadlines. */
+enum { UEVENTS_AT_ONCE = 256 };
+
+/* -- admission: lanes start in the plan's order, Workers= at a time -------------------------- */
+
+static uint64_t lane_time(const struct hotpath *h, const struct hot_lane *hl)
+{
+	return h->conf->lane_timeout_ns + hl->lane.plan->pf->num_vfs * h->conf->vf_timeout_ns;
+}
+
+static void set_running(struct hotpath *h, struct hot_lane *hl, bool running)
+{
+	if (hl->running && !running)
+		h->n_running--;
+	if (!hl->running && running)
+		h->n_running++;
+	hl->running = running;
+}
+
+static void run_lane(struct hotpath *h, struct hot_lane *hl, uint64_t now)
+{
+	hl->state = LANE_AT_WORK;
+	hl->deadline_ns = now + lane_time(h, hl);
+	hl->pf_event = false;
+	set_running(h, hl, true);
+	lane_wake(&hl->lane);
+}
+
+static void admit(struct hotpath *h, uint64_t now)
+{
+	for (unsigned i = 0; i < h->plan->n_lanes && h->n_running < h->conf->workers; i++) {
+		struct hot_lane *hl = &h->lanes[i];
+
+		if (hl->admitted_ns)
+			continue;
+		hl->admitted_ns = now;
+		run_lane(h, hl, now);
+	}
+}
+
+/* -- settling: what has become of each VF ------------------------------------------------------ */
+
+static void settle_lane(struct hotpath *h, struct hot_lane *hl, enum cause cause, enum place place,
+			int error, uint64_t now)
+{
+	for (unsigned i = 0; i < hl->lane.plan->n_vfs; i++)
+		proof_settle_vf(h, hl, i, VF_LACKS, cause, place, error, now);
+}
+
+/* The lane is over when its thread has ended (or is given up) and each VF is settled. */
+static void finish_lane(struct hotpath *h, struct hot_lane *hl, enum lane_state state,
+			uint64_t now)
+{
+	hl->state = state;
+	hl->over_ns = now;
+	h->n_over++;
+	set_running(h, hl, false);
+	admit(h, now);
+	if (h->n_over == h->plan->n_lanes)
+		h->over_ns = now;
+}
+
+static void try_to_finish(struct hotpath *h, struct hot_lane *hl, uint64_t now)
+{
+	bool refused = hl->lane.cause != CAUSE_NONE;
+
+	if (!hl->over_ns && hl->ended && hl->n_settled == hl->lane.plan->n_vfs)
+		finish_lane(h, hl, refused ? LANE_REFUSED : LANE_DONE, now);
+}
+
+/* The thread has ended: its outcomes are ours to read. VFs that are bound but whose event has
+ * not come keep waiting, until ProofTimeoutSec=. */
+static void on_lane_over(struct hotpath *h, struct hot_lane *hl, uint64_t now)
+{
+	struct lane *l = &hl->lane;
+
+	hl->ended = true;
+	set_running(h, hl, false);
+	proof_read_outcomes(h, hl, now);
+	if (l->cause != CAUSE_NONE)
+		settle_lane(h, hl, l->cause, l->place, l->error, now);
+	hl->deadline_ns = now + h->conf->proof_timeout_ns;
+	try_to_finish(h, hl, now);
+	admit(h, now);
+}
+
+/* -- what lanes ask for -------------------------------------------------------------------------- */
+
+/* An event may have come between the lane's look and its question: then it looks again. */
+static void on_lane_waits(struct hotpath *h, struct hot_lane *hl, uint64_t now)
+{
+	if (hl->state == LANE_LATE)
+		return;
+	if (hl->pf_event) {
+		run_lane(h, hl, now);
+		return;
+	}
+	hl->state = LANE_LATE;
+	hl->deadline_ns = h->begun_ns + h->conf->late_pf_timeout_ns;
+	if (hl->deadline_ns < now)
+		hl->deadline_ns = now;
+	set_running(h, hl, false);
+	admit(h, now);
+}
+
+static bool all_seen(const struct hot_lane *hl)
+{
+	for (unsigned i = 0; i < hl->lane.plan->n_vfs; i++)
+		if (hl->lane.outcomes[i].need != VF_NEEDS_NOTHING && !atomic_load(&hl->seen[i]))
+			return false;
+	return true;
+}
+
+static void on_lane_wants_proof(struct hotpath *h, struct hot_lane *hl, uint64_t now)
+{
+	if (all_seen(hl)) {
+		run_lane(h, hl, now);
+		return;
+	}
+	if (hl->state == LANE_AT_WORK)
+		hl->deadline_ns = now + h->conf->proof_timeout_ns;
+	hl->state = LANE_PROVES;
+}
+
+static void answer_lane(struct hotpath *h, struct hot_lane *hl, uint64_t now)
+{
+	switch ((enum lane_ask) atomic_load(&hl->lane.ask)) {
+	case LANE_RUNS:
+		break;
+	case LANE_ASKS_PF:
+	case LANE_ASKS_VFS:
+		on_lane_waits(h, hl, now);
+		break;
+	case LANE_ASKS_SURVEY:
+		proof_survey(h, now);
+		run_lane(h, hl, now);
+		break;
+	case LANE_ASKS_PROOF:
+		on_lane_wants_proof(h, hl, now);
+		break;
+	case LANE_OVER:
+		if (!hl->ended)
+			on_lane_over(h, hl, now);
+		break;
+	}
+}
+
+static void answer_lanes(struct hotpath *h, uint64_t now)
+{
+	for (unsigned i = 0; i < h->plan->n_lanes; i++)
+		if (!h->lanes[i].over_ns && h->lanes[i].admitted_ns)
+			answer_lane(h, &h->lanes[i], now);
+}
+
+void hotpath_on_report(struct hotpath *h, uint64_t now)
+{
+	eventfd_t n;
+
+	(void) eventfd_read(h->report_fd, &n); /* empties it; the lanes tell themselves */
+	answer_lanes(h, now);
+}
+
+/* -- events ---------------------------------------------------------------------------------------- */
+
+/* Something is new at this address: a lane that waits for its PF or VFs looks again. */
+static void on_pci_event(struct hotpath *h, const struct uevent *e, uint64_t now)
+{
+	for (unsigned i = 0; i < h->plan->n_lanes; i++) {
+		struct hot_lane *hl = &h->lanes[i];
+		const struct manifest_pf *pf = hl->lane.plan->pf;
+		unsigned index;
+
+		if (bdf_compare(pf->address, e->bdf) != 0 &&
+		    !bdf_vf_index(pf->address, pf->offset, pf->stride, pf->num_vfs, e->bdf, &index))
+			continue;
+		hl->pf_event = true;
+		if (hl->state == LANE_LATE)
+			run_lane(h, hl, now);
+	}
+}
+
+static void on_event(struct hotpath *h, const struct uevent *e, uint64_t now)
+{
+	switch (e->kind) {
+	case UEVENT_PCI_ADD:
+	case UEVENT_PCI_BIND:
+		on_pci_event(h, e, now);
+		break;
+	case UEVENT_GROUP_ADD:
+		proof_on_group(h, e);
+		break;
+	case UEVENT_DEVICE_ADD:
+		proof_on_device(h, e, now);
+		break;
+	case UEVENT_OTHER:
+	case UEVENT_PCI_REMOVE:
+	case UEVENT_DEVICE_REMOVE:
+	case _UEVENT_KIND_MAX:
+		break;
+	}
+}
+
+/* After lost events: device nodes by survey, and every lane that waits for its PF looks again. */
+static void resync(struct hotpath *h, uint64_t now)
+{
+	h->resync = false;
+	proof_survey(h, now);
+	for (unsigned i = 0; i < h->plan->n_lanes; i++) {
+		h->lanes[i].pf_event = true;
+		if (h->lanes[i].state == LANE_LATE)
+			run_lane(h, &h->lanes[i], now);
+	}
+}
+
+static void finish_all(struct hotpath *h, uint64_t now)
+{
+	answer_lanes(h, now); /* those that wait for proof */
+	for (unsigned i = 0; i < h->plan->n_lanes; i++)
+		try_to_finish(h, &h->lanes[i], now);
+}
+
+void hotpath_on_uevent(struct hotpath *h, uint64_t now)
+{
+	struct uevent e;
+	int r = 0;
+
+	for (unsigned i = 0; i < UEVENTS_AT_ONCE && r != UEVENT_E_NOTHING; i++) {
+		r = uevents_next(h->uevents, h->message, &e);
+		if (!r) {
+			on_event(h, &e, now);
+		} else if (r != UEVENT_E_NOTHING) {
+			/* ENOBUFS: everything is dropped until the queue was drained once */
+			h->resync = h->group_order_lost = true;
+		}
+	}
+	if (r == UEVENT_E_NOTHING && h->resync)
+		resync(h, now);
+	finish_all(h, now);
+}
+
+/* -- time -------------------------------------------------------------------------------------------- */
+
+static void on_lane_deadline(struct hotpath *h, struct hot_lane *hl, uint64_t now)
+{
+	if (hl->ended) { /* bound, says the kernel, but no event: a last look for the nodes */
+		proof_survey(h, now);
+		settle_lane(h, hl, CAUSE_NO_NODE, PLACE_PROOF, 0, now);
+		try_to_finish(h, hl, now);
+	} else if (hl->state == LANE_LATE) {
+		atomic_store(&hl->lane.gave_up, true);
+		run_lane(h, hl, now);
+	} else if (hl->state == LANE_PROVES) {
+		proof_survey(h, now);
+		run_lane(h, hl, now);
+	} else {
+		settle_lane(h, hl, CAUSE_STUCK, proof_place_of_step(&hl->lane), 0, now);
+		atomic_store(&hl->lane.gave_up, true); /* should it come back, it goes on alone */
+		lane_wake(&hl->lane);
+		finish_lane(h, hl, LANE_STUCK, now);
+	}
+}
+
+static bool has_deadline(const struct hot_lane *hl)
+{
+	return hl->admitted_ns && !hl->over_ns;
+}
+
+void hotpath_on_time(struct hotpath *h, uint64_t now)
+{
+	for (unsigned i = 0; i < h->plan->n_lanes; i++)
+		if (has_deadline(&h->lanes[i]) && h->lanes[i].deadline_ns <= now)
+			on_lane_deadline(h, &h->lanes[i], now);
+}
+
+uint64_t hotpath_next_deadline(const struct hotpath *h)
+{
+	uint64_t next = UINT64_MAX;
+
+	for (unsigned i = 0; i < h->plan->n_lanes; i++)
+		if (has_deadline(&h->lanes[i]) && h->lanes[i].deadline_ns < next)
+			next = h->lanes[i].deadline_ns;
+	return next;
+}
+
+/* -- beginning and end ----------------------------------------------------------------------------- */
+
+static void count_owners(struct hotpath *h)
+{
+	for (unsigned i = 0; i < h->plan->n_lanes; i++)
+		for (unsigned k = 0; k < h->plan->lanes[i].n_vfs; k++) {
+			const struct manifest_vf *vf = h->plan->lanes[i].vfs[k];
+
+			if (vf->has_owner)
+				h->owners[vf->owner].n++;
+		}
+}
+
+static int init_lane(struct hotpath *h, unsigned i, int sysfs_root, const struct journal *journal)
+{
+	struct hot_lane *hl = &h->lanes[i];
+	struct lane *l = &hl->lane;
+
+	l->all = h->plan;
+	l->plan = &h->plan->lanes[i];
+	l->journal = journal;
+	if (l->plan->strategy == STRATEGY_ID)
+		l->id_group = &h->id_groups[l->plan->id_group];
+	l->baton = &h->baton;
+	l->report_fd = h->report_fd;
+	l->sysfs.root = sysfs_root;
+	l->seen = hl->seen;
+	for (unsigned k = 0; k < l->plan->n_vfs; k++) {
+		hl->vfs[k].fd = -1;
+		if (!l->plan->vfs[k]->driver)
+			l->outcomes[k].need = VF_NEEDS_NOTHING;
+	}
+	l->wake_fd = eventfd(0, EFD_CLOEXEC);
+	return l->wake_fd < 0 ? -errno : worker_start(l);
+}
+
+int hotpath_init(struct hotpath *h, int sysfs_root, int dev, const struct journal *journal)
+{
+	int r = 0;
+
+	h->sysfs = (struct sysfs){ sysfs_root, &h->tally };
+	h->vfio = (struct vfio){ dev, &h->tally };
+	h->baton.needed = !vfio_has_iommufd(&h->vfio);
+	(void) pthread_mutex_init(&h->baton.mutex, NULL); /* always 0 in glibc */
+	for (unsigned i = 0; i < h->plan->n_id_groups; i++)
+		(void) pthread_mutex_init(&h->id_groups[i].mutex, NULL); /* the same */
+	count_owners(h);
+	h->report_fd = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
+	if (h->report_fd < 0)
+		return -errno;
+	for (unsigned i = 0; i < h->plan->n_lanes && !r; i++)
+		r = init_lane(h, i, sysfs_root, journal);
+	return r;
+}
+
+void hotpath_done(struct hotpath *h)
+{
+	bool hangs = hotpath_has_stuck_lane(h);
+
+	for (unsigned i = 0; i < h->plan->n_lanes; i++) {
+		for (unsigned k = 0; k < h->plan->lanes[i].n_vfs; k++)
+			close_fd(&h->lanes[i].vfs[k].fd);
+		if (h->lanes[i].ended) {
+			close_fd(&h->lanes[i].lane.pf_fd);
+			close_fd(&h->lanes[i].lane.wake_fd);
+		}
+	}
+	if (!hangs)
+		close_fd(&h->report_fd);
+}
+
+void hotpath_begin(struct hotpath *h, uint64_t now)
+{
+	h->begun_ns = now;
+	if (h->plan->n_lanes == 0)
+		h->over_ns = now;
+	admit(h, now);
+}
+
+bool hotpath_is_over(const struct hotpath *h)
+{
+	return h->over_ns != 0;
+}
+
+bool hotpath_has_stuck_lane(const struct hotpath *h)
+{
+	for (unsigned i = 0; i < h->plan->n_lanes; i++)
+		if (h->lanes[i].state == LANE_STUCK)
+			return true;
+	return false;
+}
+
+void hotpath_tally(const struct hotpath *h, struct tally *ret)
+{
+	*ret = h->tally;
+	for (unsigned i = 0; i < h->plan->n_lanes; i++)
+		tally_add(ret, &h->lanes[i].lane.tally);
+}
+
+void hotpath_budget(const struct hotpath *h, struct tally *ret, bool *ret_exact)
+{
+	*ret = (struct tally){ 0 };
+	*ret_exact = h->n_lacks == 0;
+	for (unsigned i = 0; i < h->plan->n_lanes; i++) {
+		struct tally t;
+
+		if (!h->lanes[i].ended)
+			continue; /* what a stuck lane says is its own */
+		plan_price_lane(h->plan, i, &h->lanes[i].lane.facts, &t);
+		tally_add(ret, &t);
+	}
+	/* how far vfio<n> goes is not in any plan, nor which groups' events came in order */
+	ret->sysfs[SYSFS_VFIO_DEV][SYSFS_LINK] += h->tally.sysfs[SYSFS_VFIO_DEV][SYSFS_LINK];
+	ret->sysfs[SYSFS_VF_GROUP][SYSFS_LINK] += h->n_group_links;
+}

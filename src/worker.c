@@ -1,0 +1,342 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+#include <string.h>
+#include "bind.h"
+#include "worker.h"
+
+/* -- look: is it our PF, with its own driver? ------------------------------------------------ */
+
+static int look_once(struct lane *l)
+{
+	char driver[MANIFEST_NAME_MAX + 1];
+	int r;
+
+	close_fd(&l->pf_fd);
+	r = sysfs_open_pf(&l->sysfs, l->plan->pf->address, &l->pf_fd);
+	if (r)
+		return lane_stop(l, PLACE_PF_LOOK, r);
+	l->facts.n_looks++;
+	r = sysfs_link_pf(&l->sysfs, l->pf_fd, SYSFS_PF_DRIVER, driver, sizeof(driver));
+	if (r == SYSFS_E_ABSENT)
+		return lane_stop_by_rule(l, CAUSE_PF_NO_DRIVER, PLACE_PF_LOOK, "");
+	if (r)
+		return lane_stop(l, PLACE_PF_LOOK, r);
+	if (strcmp(driver, l->plan->pf->driver) != 0)
+		return lane_stop_by_rule(l, CAUSE_PF_CHANGED, PLACE_PF_LOOK, driver);
+	return 0;
+}
+
+static int wait_for_pf(struct lane *l)
+{
+	int r = look_once(l);
+
+	while (r && (l->cause == CAUSE_PF_ABSENT || l->cause == CAUSE_PF_NO_DRIVER) &&
+	       lane_ask(l, LANE_ASKS_PF)) {
+		l->cause = CAUSE_NONE;
+		r = look_once(l);
+	}
+	return r;
+}
+
+/* "pci:v00001B36d00000010sv...": the id in upper case hex, eight digits each. */
+static bool modalias_has_id(const char *modalias, const struct manifest_pf *pf)
+{
+	static const char hex[] = "0123456789ABCDEF";
+	char expected[] = "pci:v0000....d0000....";
+
+	for (unsigned i = 0; i < 4; i++) {
+		expected[9 + i] = hex[pf->vendor >> (12 - 4 * i) & 15];
+		expected[18 + i] = hex[pf->device >> (12 - 4 * i) & 15];
+	}
+	return !strncmp(modalias, expected, strlen(expected));
+}
+
+static int look(struct lane *l, const struct step *s)
+{
+	const struct manifest_pf *pf = l->plan->pf;
+	char text[SYSFS_TEXT_MAX];
+	int r = wait_for_pf(l);
+
+	(void) s; /* of the whole PF */
+	if (r)
+		return r;
+	r = sysfs_read_pf(&l->sysfs, l->pf_fd, SYSFS_PF_MODALIAS, text, sizeof(text));
+	if (r)
+		return lane_stop(l, PLACE_PF_LOOK, r);
+	if (!modalias_has_id(text, pf))
+		return lane_stop_by_rule(l, CAUSE_PF_CHANGED, PLACE_PF_LOOK, text);
+	if (!pf->serial_number)
+		return 0;
+	r = sysfs_read_pf(&l->sysfs, l->pf_fd, SYSFS_PF_SERIAL, text, sizeof(text));
+	if (r == SYSFS_E_ABSENT)
+		return 0; /* this kernel does not tell */
+	if (r)
+		return lane_stop(l, PLACE_PF_LOOK, r);
+	if (strcmp(text, pf->serial_number) != 0)
+		return lane_stop_by_rule(l, CAUSE_PF_CHANGED, PLACE_PF_LOOK, text);
+	l->serial_proven = true;
+	return 0;
+}
+
+/* -- count, autoprobe, enable: the PF gets its VFs --------------------------------------------- */
+
+static int count(struct lane *l, const struct step *s)
+{
+	char text[11] = "";
+	unsigned n;
+	int r = sysfs_read_pf_number(&l->sysfs, l->pf_fd, SYSFS_PF_NUMVFS, &n);
+
+	(void) s; /* of the whole PF */
+	if (r)
+		return lane_stop(l, PLACE_PF_LOOK, r);
+	*put_decimal(text, n) = '\0';
+	if (n != 0 && n != l->plan->pf->num_vfs)
+		return lane_stop_by_rule(l, CAUSE_NUMBER_DIFFERS, PLACE_PF_LOOK, text);
+	l->facts.warm = n != 0;
+	return 0;
+}
+
+static int set_autoprobe(struct lane *l, bool on)
+{
+	int r;
+
+	if (!l->autoprobe_changed)
+		lane_note(l, JOURNAL_AUTOPROBE_WAS, l->autoprobe_now ? "1" : "0");
+	l->autoprobe_changed = true;
+	r = sysfs_write_pf(&l->sysfs, l->pf_fd, SYSFS_PF_AUTOPROBE, on ? "1" : "0");
+	if (r)
+		return lane_stop(l, PLACE_AUTOPROBE, r);
+	l->autoprobe_now = on;
+	return 0;
+}
+
+static int autoprobe_off(struct lane *l, const struct step *s)
+{
+	unsigned n;
+	int r = sysfs_read_pf_number(&l->sysfs, l->pf_fd, SYSFS_PF_AUTOPROBE, &n);
+
+	(void) s; /* of the whole PF */
+	if (r)
+		return lane_stop(l, PLACE_AUTOPROBE, r);
+	l->autoprobe_now = n != 0;
+	l->facts.autoprobe_was_off = !l->autoprobe_now;
+	l->facts.autoprobe_left = l->left.left;
+	if (l->facts.warm || !l->autoprobe_now)
+		return 0;
+	return set_autoprobe(l, false);
+}
+
+/* ENOMEM is too little MMIO space, or bus numbers that the bridge does not have: the latter is
+ * possible only when the last VF lies on another bus (drivers/pci/iov.c: sriov_enable). */
+static bool needs_more_buses(const struct manifest_pf *pf)
+{
+	struct bdf last;
+
+	return bdf_of_vf(pf->address, pf->offset, pf->stride, pf->num_vfs - 1, &last) ||
+	       last.rid >> 8 != pf->address.rid >> 8;
+}
+
+static int explain_enable(struct lane *l, int r)
+{
+	unsigned total;
+
+	r = lane_stop(l, PLACE_ENABLE, r);
+	if (l->cause == CAUSE_NO_MMIO && needs_more_buses(l->plan->pf))
+		l->cause = CAUSE_NO_BUS_NUMBERS;
+	if (l->cause == CAUSE_TOO_MANY &&
+	    !sysfs_read_pf_number(&l->sysfs, l->pf_fd, SYSFS_PF_TOTALVFS, &total))
+		*put_decimal(l->found, total) = '\0';
+	return r;
+}
+
+static int enable(struct lane *l, const struct step *s)
+{
+	char text[11];
+	int r;
+
+	(void) s; /* of the whole PF */
+	if (l->facts.warm)
+		return 0;
+	*put_decimal(text, l->plan->pf->num_vfs) = '\0';
+	lane_note(l, JOURNAL_ENABLE, text);
+	r = sysfs_write_pf(&l->sysfs, l->pf_fd, SYSFS_PF_NUMVFS, text);
+	return r ? explain_enable(l, r) : 0;
+}
+
+/* -- layout: where the VFs are ------------------------------------------------------------------ */
+
+/* A VF is known by its PF and index. When its address is not the one that was promised, only the
+ * PF's serial number can tell that the card is still the same (CASES N6). */
+static void check_addresses(struct lane *l)
+{
+	for (unsigned i = 0; i < l->plan->n_vfs; i++) {
+		const struct manifest_vf *vf = l->plan->vfs[i];
+
+		if (vf->has_address && !l->serial_proven &&
+		    bdf_compare(vf->address, lane_vf_address(l, i)) != 0)
+			lane_fail_vf(l, i, PLACE_LAYOUT, CAUSE_VF_MOVED, 0);
+	}
+}
+
+static int layout(struct lane *l, const struct step *s)
+{
+	struct bdf last;
+	int r;
+
+	(void) s; /* of the whole PF */
+	r = sysfs_read_pf_number(&l->sysfs, l->pf_fd, SYSFS_PF_OFFSET, &l->offset);
+	if (!r)
+		r = sysfs_read_pf_number(&l->sysfs, l->pf_fd, SYSFS_PF_STRIDE, &l->stride);
+	if (r)
+		return lane_stop(l, PLACE_LAYOUT, r);
+	if (bdf_of_vf(l->plan->pf->address, l->offset, l->stride, l->plan->pf->num_vfs - 1, &last))
+		return lane_stop_by_rule(l, CAUSE_VF_MOVED, PLACE_LAYOUT, "beyond the last bus");
+	check_addresses(l);
+	atomic_store(&l->has_layout, true);
+	return 0;
+}
+
+static int survey(struct lane *l, const struct step *s)
+{
+	(void) s; /* of the whole PF */
+	if (!l->facts.warm)
+		return 0;
+	bind_survey(l);
+	if (l->facts.n_right > 0)
+		lane_ask(l, LANE_ASKS_SURVEY); /* answered at once, whatever it finds */
+	return 0;
+}
+
+/* -- binding ----------------------------------------------------------------------------------- */
+
+static int step_bind_each(struct lane *l, const struct step *s)
+{
+	char text[96];
+
+	if (!bind_is_needed(l, s))
+		return 0;
+	*put_decimal(stpcpy(stpcpy(text, s->driver), " "), s->n) = '\0';
+	lane_note(l, JOURNAL_BIND, text);
+	/* VFs may come later than the write that made them returns (CASES C12) */
+	while (bind_each(l, s) > 0)
+		if (l->facts.warm || !lane_ask(l, LANE_ASKS_VFS)) {
+			bind_give_up_absent(l, s);
+			break;
+		}
+	return 0;
+}
+
+static int step_bind_id(struct lane *l, const struct step *s)
+{
+	char text[96];
+	int r;
+
+	bind_wrong_ones(l, s);
+	if (!bind_is_needed(l, s))
+		return 0;
+	if (!bind_id_is_safe(l))
+		return step_bind_each(l, s);
+	if (!l->autoprobe_now && (r = set_autoprobe(l, true)))
+		return r;
+	bind_id_text(l, text);
+	lane_note(l, JOURNAL_ID, text);
+	l->facts.by_id = bind_by_id(l, s);
+	return l->facts.by_id ? 0 : step_bind_each(l, s);
+}
+
+static int prove(struct lane *l, const struct step *s)
+{
+	if (!l->facts.by_id)
+		return 0;
+	lane_ask(l, LANE_ASKS_PROOF); /* all seen or hopeless: bind_prove() looks which */
+	bind_prove(l, s);
+	return 0;
+}
+
+static int autoprobe_back(struct lane *l, const struct step *s)
+{
+	(void) s; /* of the whole PF */
+	if (l->pf_fd < 0 || !l->autoprobe_changed ||
+	    l->autoprobe_now == l->plan->pf->drivers_autoprobe)
+		return 0;
+	return set_autoprobe(l, l->plan->pf->drivers_autoprobe);
+}
+
+static int (*const acts[])(struct lane *l, const struct step *s) = {
+	[STEP_LOOK] = look,
+	[STEP_COUNT] = count,
+	[STEP_AUTOPROBE_OFF] = autoprobe_off,
+	[STEP_ENABLE] = enable,
+	[STEP_LAYOUT] = layout,
+	[STEP_SURVEY] = survey,
+	[STEP_BIND_EACH] = step_bind_each,
+	[STEP_BIND_ID] = step_bind_id,
+	[STEP_PROVE] = prove,
+	[STEP_AUTOPROBE_BACK] = autoprobe_back,
+};
+_Static_assert(ELEMENTSOF(acts) == _STEP_MAX, "every step has an act");
+
+static int carry_out(struct lane *l, const struct step *s)
+{
+	int r;
+
+	atomic_store(&l->step, s->kind);
+	if (!l->step_begun_ns[s->kind])
+		l->step_begun_ns[s->kind] = now_ns();
+	r = acts[s->kind](l, s);
+	l->step_done_ns[s->kind] = now_ns();
+	return r;
+}
+
+/* What has to be done on every way out, the bad ones too: the last step puts autoprobe back. */
+static void leave(struct lane *l, bool failed)
+{
+	enum cause cause = l->cause;
+	enum place place = l->place;
+	int error = l->error;
+
+	bind_leave_id(l);
+	if (!failed)
+		return;
+	(void) carry_out(l, &l->plan->steps[l->plan->n_steps - 1]); /* the first failure counts */
+	l->cause = cause;
+	l->place = place;
+	l->error = error;
+}
+
+static void *lane_main(void *argument)
+{
+	struct lane *l = argument;
+	int r = 0;
+
+	lane_sleep(l);
+	for (unsigned i = 0; i < l->plan->n_steps && !r; i++)
+		r = carry_out(l, &l->plan->steps[i]);
+	leave(l, r != 0);
+	if (!l->autoprobe_changed || l->autoprobe_now == l->plan->pf->drivers_autoprobe)
+		lane_note(l, JOURNAL_OVER, "");
+	lane_tell(l, LANE_OVER);
+	return NULL;
+}
+
+int worker_start(struct lane *l)
+{
+	enum { STACK_SIZE = 128 << 10 };
+	pthread_attr_t attr;
+	pthread_t thread;
+	int r;
+
+	l->sysfs.tally = &l->tally;
+	l->pf_fd = -1;
+	l->autoprobe_changed = l->left.left; /* by the run before us: its first value is kept */
+	l->autoprobe_now = !l->plan->pf->drivers_autoprobe; /* until it is read */
+	r = pthread_attr_init(&attr);
+	if (r)
+		return -r;
+	r = pthread_attr_setstacksize(&attr, STACK_SIZE);
+	if (!r)
+		r = pthread_attr_setdetachstate(&attr, PTHREAD_CREATE_DETACHED);
+	if (!r)
+		r = pthread_create(&thread, &attr, lane_main, l);
+	(void) pthread_attr_destroy(&attr); /* always 0 in glibc */
+	return -r;
+}
