@@ -14,10 +14,10 @@ enum vf_restore_exit {
 	VF_RESTORE_EXIT_DONE = 0,
 	VF_RESTORE_EXIT_FAILED = 1,
 	VF_RESTORE_EXIT_USAGE = 2,
-	VF_RESTORE_EXIT_PARTLY = 3,	  /* some VF or owner lacks its device */
-	VF_RESTORE_EXIT_UNREACHABLE = 4,  /* the daemon cannot be reached */
-	VF_RESTORE_EXIT_REFUSED = 5,	  /* a rule forbids it; nothing was changed */
-	VF_RESTORE_EXIT_IMPOSSIBLE = 77,  /* not possible here */
+	VF_RESTORE_EXIT_PARTLY = 3,      /* some VF or owner lacks its device */
+	VF_RESTORE_EXIT_UNREACHABLE = 4, /* the daemon cannot be reached */
+	VF_RESTORE_EXIT_REFUSED = 5,     /* a rule forbids it; nothing was changed */
+	VF_RESTORE_EXIT_IMPOSSIBLE = 77, /* not possible here */
 };
 
 /* Journal message ids (sd-id128 form); `journalctl MESSAGE_ID=...`. */

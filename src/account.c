@@ -11,8 +11,8 @@ static const char *const vf_states[] = {
 _Static_assert(ELEMENTSOF(vf_states) == _VF_STATE_MAX, "every state of a VF has a name");
 
 static const char *const lane_states[] = {
-	[LANE_WAITS] = "waits",	    [LANE_AT_WORK] = "at-work", [LANE_LATE] = "late",
-	[LANE_PROVES] = "at-work",  [LANE_DONE] = "done",	[LANE_REFUSED] = "refused",
+	[LANE_WAITS] = "waits",      [LANE_AT_WORK] = "at-work", [LANE_LATE] = "late",
+	[LANE_WANTS_ID] = "at-work", [LANE_DONE] = "done",       [LANE_REFUSED] = "refused",
 	[LANE_STUCK] = "stuck",
 };
 _Static_assert(ELEMENTSOF(lane_states) == _LANE_STATE_MAX, "every state of a lane has a name");
@@ -66,10 +66,10 @@ static void account_steps(const struct lane *l, struct record_lane *ret, bool *o
 	*ok &= ret->steps != NULL;
 	for (unsigned kind = 0; *ok && kind < _STEP_MAX; kind++)
 		if (l->step_begun_ns[kind])
-			ret->steps[ret->n_steps++] = (struct record_step){
-				copy(step_name((enum step_kind) kind), ok), l->step_begun_ns[kind],
-				l->step_done_ns[kind]
-			};
+			ret->steps[ret->n_steps++] =
+				(struct record_step){ copy(step_name((enum step_kind) kind), ok),
+						      l->step_begun_ns[kind],
+						      l->step_done_ns[kind] };
 }
 
 /* What was lacking first when the lane as a whole is stuck. */
@@ -93,10 +93,13 @@ static enum strategy strategy_used(const struct hot_lane *hl, const char **ret_r
 	const struct lane *l = &hl->lane;
 
 	*ret_reason = l->plan->strategy_reason;
-	if (l->plan->strategy != STRATEGY_ID || l->facts.by_id || l->facts.n_unbound == 0)
+	if (!l->registrar || l->facts.by_id || l->facts.n_bound_by_override == 0)
 		return l->plan->strategy;
-	*ret_reason = l->id_group->refused ? "a PF of that id is not bound to its own driver"
-					   : "new_id was refused";
+	*ret_reason = "its id could not be registered in time";
+	if (atomic_load(&l->registrar->state) == REGISTRAR_GONE)
+		*ret_reason = l->registrar->refused
+				      ? "a PF of that id is not bound to its own driver"
+				      : "the kernel did not register its id";
 	return STRATEGY_OVERRIDE;
 }
 

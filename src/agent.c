@@ -13,7 +13,7 @@
 
 #define warn(a, ...) log_event(&(a)->log, &(struct log_event){ .level = LOG_WARNING }, __VA_ARGS__)
 
-/* -- LOAD: paper --------------------------------------------------------------------------------- */
+/* -- LOAD: paper -- */
 
 static int read_conf(struct agent *a, const struct agent_options *o,
 		     char ret_error[static AGENT_ERROR_LEN])
@@ -48,6 +48,11 @@ static int read_manifest(struct agent *a, const struct agent_options *o,
 	if (!a->manifest_path)
 		return -ENOMEM;
 	r = manifest_load(&a->manifest, path, o->unsealed, ret_error);
+	if (r == MANIFEST_E_ABSENT)
+		(void) snprintf(ret_error, AGENT_ERROR_LEN, /* cut at worst */
+				"%s: found nothing, expected a manifest; `vf-restore capture` "
+				"writes one",
+				path);
 	if (r)
 		return r == MANIFEST_E_ABSENT ? AGENT_E_ABSENT : r > 0 ? AGENT_E_REFUSED : r;
 	r = fdio_read_file(AT_FDCWD, "/etc/machine-id", 4096, &machine_id, &size);
@@ -74,12 +79,12 @@ int agent_read(struct agent *a, const struct agent_options *o,
 		return r;
 	if (a->manifest.first_unknown)
 		warn(a, "%s: unknown key %s (%u in all), ignoring", a->manifest_path,
-			    a->manifest.first_unknown, a->manifest.n_unknown);
+		     a->manifest.first_unknown, a->manifest.n_unknown);
 	r = plan_make(&a->plan, &a->manifest, &a->conf, ret_error);
 	return r > 0 ? AGENT_E_REFUSED : r;
 }
 
-/* -- LOAD: ground ---------------------------------------------------------------------------------- */
+/* -- LOAD: ground -- */
 
 static void load_driver(struct modules *m, const struct agent *a, const char *driver)
 {
@@ -182,19 +187,19 @@ static int open_doors(struct agent *a, char ret_error[static AGENT_ERROR_LEN])
 	return r ? r : uevents_open(&a->uevents, a->conf.uevent_buffer);
 }
 
-/* -- LOAD: memory ------------------------------------------------------------------------------------ */
+/* -- LOAD: memory -- */
 
 static int make_memory(struct agent *a)
 {
 	struct hotpath *h = &a->hot;
-	size_t per_vf = sizeof(struct hot_vf) + sizeof(struct vf_outcome) + sizeof(_Atomic bool);
+	size_t per_vf = sizeof(struct hot_vf) + sizeof(struct vf_outcome);
 	char *p;
 
 	h->lanes = a->memory[0] = calloc(a->plan.n_lanes + 1, sizeof(*h->lanes));
 	h->owners = a->memory[1] = calloc(a->manifest.n_owners + 1, sizeof(*h->owners));
-	h->id_groups = calloc(a->plan.n_id_groups + 1, sizeof(*h->id_groups));
-	p = a->memory[2] = calloc(a->plan.n_vfs + a->plan.n_lanes + 1, per_vf);
-	if (!h->lanes || !h->owners || !h->id_groups || !p)
+	h->registrars = a->memory[3] = calloc(a->plan.n_id_groups + 1, sizeof(*h->registrars));
+	p = a->memory[2] = calloc(a->plan.n_vfs + 1, per_vf);
+	if (!h->lanes || !h->owners || !h->registrars || !p)
 		return -ENOMEM;
 	for (unsigned i = 0; i < a->plan.n_lanes; i++) {
 		unsigned n = a->plan.lanes[i].n_vfs;
@@ -203,8 +208,6 @@ static int make_memory(struct agent *a)
 		p += n * sizeof(struct hot_vf);
 		h->lanes[i].lane.outcomes = (struct vf_outcome *) p;
 		p += n * sizeof(struct vf_outcome);
-		h->lanes[i].seen = (_Atomic bool *) p;
-		p += (n + 7) / 8 * 8;
 	}
 	return 0;
 }
@@ -213,7 +216,7 @@ static int make_memory(struct agent *a)
 static int read_journal(struct agent *a)
 {
 	_cleanup_(free_pointer) char *text = NULL;
-	char id[96];
+	char id[REGISTRAR_ID_LEN];
 	size_t size;
 	int r = fdio_read_fd(a->journal.fd, 16 << 20, &text, &size);
 
@@ -223,9 +226,8 @@ static int read_journal(struct agent *a)
 		journal_find_autoprobe(text, a->plan.lanes[i].pf->address,
 				       &a->hot.lanes[i].lane.left);
 	for (unsigned i = 0; i < a->plan.n_id_groups; i++) {
-		(void) snprintf(id, sizeof(id), "%s %s", a->plan.id_groups[i].text,
-				a->plan.id_groups[i].driver); /* names are short */
-		a->hot.id_groups[i].registered = journal_find_id(text, id);
+		registrar_id_text(&a->plan.id_groups[i], id);
+		a->hot.registrars[i].left = journal_find_id(text, id);
 	}
 	return 0;
 }
@@ -248,7 +250,7 @@ int agent_load(struct agent *a, char ret_error[static AGENT_ERROR_LEN])
 	return hotpath_init(&a->hot, a->sysfs_root, a->dev, &a->journal);
 }
 
-/* -- HOT -------------------------------------------------------------------------------------------- */
+/* -- HOT -- */
 
 static int on_uevent(sd_event_source *source, int fd, uint32_t events, void *user)
 {
@@ -300,10 +302,13 @@ static bool left_nothing_open(const struct agent *a)
 		const struct lane *l = &a->hot.lanes[i].lane;
 
 		if (!a->hot.lanes[i].ended ||
-		    (l->autoprobe_changed && l->autoprobe_now != l->plan->pf->drivers_autoprobe) ||
-		    (l->id_group && l->id_group->registered))
+		    (l->autoprobe_changed && l->autoprobe_now != l->plan->pf->drivers_autoprobe))
 			return false;
 	}
+	for (unsigned i = 0; i < a->plan.n_id_groups; i++)
+		if (atomic_load(&a->hot.registrars[i].state) != REGISTRAR_GONE ||
+		    a->hot.registrars[i].left)
+			return false;
 	return true;
 }
 
@@ -358,7 +363,7 @@ void agent_done(struct agent *a)
 {
 	if (a->hot.plan) {
 		hotpath_done(&a->hot);
-		if (hotpath_has_stuck_lane(&a->hot))
+		if (hotpath_hangs(&a->hot))
 			return;
 	}
 	(void) sd_event_unref(a->loop); /* returns NULL */
@@ -369,7 +374,6 @@ void agent_done(struct agent *a)
 	close_fd(&a->run_dir);
 	for (unsigned i = 0; i < ELEMENTSOF(a->memory); i++)
 		free(a->memory[i]);
-	free(a->hot.id_groups);
 	free(a->manifest_path);
 	plan_done(&a->plan);
 	manifest_done(&a->manifest);

@@ -19,9 +19,9 @@ struct sd_event;
 
 struct agent_options {
 	const char *manifest_path; /* NULL: the settings' */
-	bool unsealed;		   /* a manifest without checksum is fine */
+	bool unsealed;             /* a manifest without checksum is fine */
 	const char *config_path;   /* NULL: the usual places */
-	bool has_strategy;	   /* overrides BindStrategy= */
+	bool has_strategy;         /* overrides BindStrategy= */
 	enum conf_strategy strategy;
 	uint64_t exec_ns; /* when the program began */
 };
@@ -39,17 +39,18 @@ struct agent {
 	int sysfs_root, dev, run_dir;
 	uint64_t exec_ns, realtime_usec;
 	char *manifest_path;
-	void *memory[3];			  /* what hot's pointers point into */
-	void (*on_change)(struct agent *a, void *user); /* after each turn of the loop; NULL: none */
+	void *memory[4]; /* what hot's pointers point into */
+	void (*on_change)(struct agent *a,
+			  void *user); /* after each turn of the loop; NULL: none */
 	void *user;
 };
 
 enum { AGENT_ERROR_LEN = 1200 };
 enum {
 	_AGENT_E_SUCCESS,
-	AGENT_E_ABSENT,	 /* no manifest: nothing to restore; text says so */
+	AGENT_E_ABSENT,  /* no manifest: nothing to restore; text says so */
 	AGENT_E_REFUSED, /* settings, manifest or plan unsound; text says what to do */
-	AGENT_E_BUSY,	 /* another run is going on */
+	AGENT_E_BUSY,    /* another run is going on */
 };
 
 /* Settings, manifest and plan: what `plan` needs too. Touches nothing but its own files. */
@@ -65,10 +66,10 @@ int agent_record(const struct agent *a, struct record *ret) _must_check_;
 int agent_save_record(const struct agent *a, const char *text, size_t size) _must_check_;
 
 /* Born as (struct agent) AGENT_EMPTY. */
-#define AGENT_EMPTY                                                                            \
-	{                                                                                      \
-		.journal = { -1 }, .uevents = { .fd = -1 }, .hot = { .report_fd = -1 },        \
-		.sysfs_root = -1, .dev = -1, .run_dir = -1                                     \
+#define AGENT_EMPTY                                                                                \
+	{                                                                                          \
+		.journal = { -1 }, .uevents = { .fd = -1 }, .hot = { .report_fd = -1 },            \
+		.sysfs_root = -1, .dev = -1, .run_dir = -1                                         \
 	}
 /* Frees it, unless a lane hangs: then its memory must stay until the process ends. */
 void agent_done(struct agent *a);

@@ -20,12 +20,12 @@
 #define ELEMENTSOF(x) (sizeof(x) / sizeof((x)[0]))
 
 /* Give an owned value away and leave the variable empty. */
-#define TAKE_AS(x, empty)                                                                      \
-	({                                                                                     \
-		__typeof__(x) *_taken_from = &(x);                                             \
-		__typeof__(x) _taken = *_taken_from;                                           \
-		*_taken_from = (empty);                                                        \
-		_taken;                                                                        \
+#define TAKE_AS(x, empty)                                                                          \
+	({                                                                                         \
+		__typeof__(x) *_taken_from = &(x);                                                 \
+		__typeof__(x) _taken = *_taken_from;                                               \
+		*_taken_from = (empty);                                                            \
+		_taken;                                                                            \
 	})
 #define TAKE(pointer) TAKE_AS(pointer, NULL)
 #define TAKE_FD(fd) TAKE_AS(fd, -1)

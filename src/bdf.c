@@ -107,8 +107,8 @@ int bdf_of_vf(struct bdf pf, unsigned offset, unsigned stride, unsigned index, s
 	return 0;
 }
 
-bool bdf_vf_index(struct bdf pf, unsigned offset, unsigned stride, unsigned num_vfs,
-		  struct bdf vf, unsigned *ret_index)
+bool bdf_vf_index(struct bdf pf, unsigned offset, unsigned stride, unsigned num_vfs, struct bdf vf,
+		  unsigned *ret_index)
 {
 	uint64_t first = pf.rid + (uint64_t) offset, distance;
 

@@ -39,5 +39,5 @@ int bdf_of_vf(struct bdf pf, unsigned offset, unsigned stride, unsigned index, s
 
 /* The reverse: which VF of the PF is at `vf`? true and the index, or false when none of the
  * `num_vfs` is there. */
-bool bdf_vf_index(struct bdf pf, unsigned offset, unsigned stride, unsigned num_vfs,
-		  struct bdf vf, unsigned *ret_index);
+bool bdf_vf_index(struct bdf pf, unsigned offset, unsigned stride, unsigned num_vfs, struct bdf vf,
+		  unsigned *ret_index);

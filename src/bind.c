@@ -51,7 +51,8 @@ static void succeed(struct lane *l, unsigned i, enum vf_act act)
 static void fail_range(struct lane *l, const struct step *s, enum place place, int r)
 {
 	for (unsigned i = s->first; i < s->first + s->n; i++)
-		if (l->outcomes[i].need == VF_NEEDS_BIND || l->outcomes[i].need == VF_NEEDS_REBIND) {
+		if (l->outcomes[i].need == VF_NEEDS_BIND ||
+		    l->outcomes[i].need == VF_NEEDS_REBIND) {
 			if (r == SYSFS_E_ABSENT)
 				lane_fail_vf(l, i, place, CAUSE_DRIVER_ABSENT, 0);
 			else
@@ -67,7 +68,7 @@ bool bind_is_needed(const struct lane *l, const struct step *s)
 	return false;
 }
 
-/* -- warm: what is there ----------------------------------------------------------------------- */
+/* -- warm: what is there -- */
 
 static void survey_vf(struct lane *l, unsigned i, const char *wanted)
 {
@@ -84,6 +85,7 @@ static void survey_vf(struct lane *l, unsigned i, const char *wanted)
 		fail(l, i, PLACE_PROOF, r);
 		return;
 	}
+	l->facts.n_missing++;
 	r = sysfs_link_vf(&l->sysfs, l->pf_fd, SYSFS_VF_DRIVER, vf, driver, sizeof(driver));
 	if (!r)
 		l->outcomes[i].need = VF_NEEDS_REBIND;
@@ -98,7 +100,7 @@ void bind_survey(struct lane *l)
 			survey_vf(l, i, l->plan->vfs[i]->driver);
 }
 
-/* -- one by one -------------------------------------------------------------------------------- */
+/* -- one by one -- */
 
 /* 0, or SYSFS_E_ABSENT when there is no such VF; everything else is noted in its outcome. */
 static int bind_vf(struct lane *l, unsigned i, const char *driver, int bind_fd)
@@ -112,6 +114,7 @@ static int bind_vf(struct lane *l, unsigned i, const char *driver, int bind_fd)
 	r = sysfs_write_vf(&l->sysfs, l->pf_fd, SYSFS_VF_OVERRIDE, vf, driver, strlen(driver));
 	if (r == SYSFS_E_ABSENT)
 		return r;
+	l->facts.n_bound_by_override++;
 	if (r) {
 		fail(l, i, PLACE_OVERRIDE, r);
 		return 0;
@@ -143,7 +146,8 @@ static void give_back(struct lane *l, struct bdf vf, const char *driver, const c
 
 	if (!strcmp(override, "(null)"))
 		override = "\n";
-	if (!sysfs_write_vf(&l->sysfs, l->pf_fd, SYSFS_VF_OVERRIDE, vf, override, strlen(override)) &&
+	if (!sysfs_write_vf(&l->sysfs, l->pf_fd, SYSFS_VF_OVERRIDE, vf, override,
+			    strlen(override)) &&
 	    !sysfs_open_driver(&l->sysfs, SYSFS_DRIVER_BIND, driver, &fd))
 		(void) !sysfs_write_driver(&l->sysfs, SYSFS_DRIVER_BIND, fd, name, len);
 	/* whatever came of it, the VF is reported as failed */
@@ -196,7 +200,7 @@ static void rebind_vf(struct lane *l, unsigned i, const char *driver, int bind_f
 		give_back(l, vf, was, override);
 }
 
-unsigned bind_each(struct lane *l, const struct step *s)
+unsigned bind_by_override(struct lane *l, const struct step *s)
 {
 	_cleanup_(close_fd) int fd = -1;
 	unsigned n_absent = 0;
@@ -216,8 +220,6 @@ unsigned bind_each(struct lane *l, const struct step *s)
 			rebind_vf(l, i, s->driver, fd);
 		else if (bind_vf(l, i, s->driver, fd))
 			n_absent++;
-		else
-			l->facts.n_unbound++;
 		baton_give(l->baton, baton);
 	}
 	return n_absent;
@@ -230,176 +232,24 @@ void bind_give_up_absent(struct lane *l, const struct step *s)
 			lane_fail_vf(l, i, PLACE_OVERRIDE, CAUSE_VF_GONE, 0);
 }
 
-void bind_wrong_ones(struct lane *l, const struct step *s)
+void bind_by_id(struct lane *l, const struct step *s)
 {
 	_cleanup_(close_fd) int fd = -1;
+	int r = sysfs_open_driver(&l->sysfs, SYSFS_DRIVER_BIND, s->driver, &fd);
 
-	for (unsigned i = s->first; i < s->first + s->n; i++) {
-		int r = 0;
+	for (unsigned i = s->first; i < s->first + s->n && !r; i++) {
+		char name[BDF_STRLEN + 1];
+		size_t len;
+		bool baton;
 
-		if (l->outcomes[i].need != VF_NEEDS_REBIND)
+		if (l->outcomes[i].need != VF_NEEDS_BIND)
 			continue;
-		if (fd < 0)
-			r = sysfs_open_driver(&l->sysfs, SYSFS_DRIVER_BIND, s->driver, &fd);
-		if (r)
-			lane_fail_vf(l, i, PLACE_DRIVER, CAUSE_DRIVER_ABSENT, r < 0 ? -r : 0);
-		else
-			rebind_vf(l, i, s->driver, fd);
+		len = bdf_format(lane_vf_address(l, i), name);
+		l->outcomes[i].begun_ns = now_ns();
+		l->facts.n_bound_by_id++;
+		baton = baton_take(l->baton);
+		if (!sysfs_write_driver(&l->sysfs, SYSFS_DRIVER_BIND, fd, name, len))
+			succeed(l, i, VF_BOUND_BY_US);
+		baton_give(l->baton, baton);
 	}
-}
-
-/* -- all at once ------------------------------------------------------------------------------- */
-
-static const struct plan_id_group *planned_group(const struct lane *l)
-{
-	return &l->all->id_groups[l->plan->id_group];
-}
-
-static bool pf_has_own_driver(struct lane *l, const struct manifest_pf *pf)
-{
-	_cleanup_(close_fd) int fd = -1;
-	char driver[MANIFEST_NAME_MAX + 1];
-
-	return !sysfs_open_pf(&l->sysfs, pf->address, &fd) &&
-	       !sysfs_link_pf(&l->sysfs, fd, SYSFS_PF_DRIVER, driver, sizeof(driver)) &&
-	       !strcmp(driver, pf->driver);
-}
-
-bool bind_id_is_safe(struct lane *l)
-{
-	const struct plan_id_group *planned = planned_group(l);
-	struct id_group *g = l->id_group;
-	bool refused;
-
-	(void) pthread_mutex_lock(&g->mutex); /* a plain mutex: cannot fail */
-	if (!g->checked) {
-		g->checked = l->facts.id_first = true;
-		for (unsigned i = 0; i < planned->n_pfs; i++)
-			if (!pf_has_own_driver(l, planned->pfs[i]))
-				g->refused = true;
-	}
-	refused = g->refused;
-	(void) pthread_mutex_unlock(&g->mutex); /* ours: cannot fail */
-	return !refused;
-}
-
-void bind_id_text(const struct lane *l, char ret[static 96])
-{
-	const struct plan_id_group *g = planned_group(l);
-
-	(void) stpcpy(stpcpy(stpcpy(ret, g->text), " "), g->driver); /* returns the end */
-}
-
-/* Under the group's mutex. ENODEV: it was not there. */
-static int remove_id(struct lane *l)
-{
-	const struct plan_id_group *g = planned_group(l);
-	_cleanup_(close_fd) int fd = -1;
-	int r = sysfs_open_driver(&l->sysfs, SYSFS_DRIVER_REMOVE_ID, g->driver, &fd);
-
-	if (r)
-		return r;
-	l->facts.n_remove_id++;
-	r = sysfs_write_driver(&l->sysfs, SYSFS_DRIVER_REMOVE_ID, fd, g->text, strlen(g->text));
-	return r == -ENODEV ? 0 : r;
-}
-
-/* Only a new_id that adds the id walks the bus and binds; one that is registered already has to
- * be taken away first. Devices bound by it stay bound. */
-static bool join_id(struct lane *l)
-{
-	struct id_group *g = l->id_group;
-	bool was_registered;
-
-	(void) pthread_mutex_lock(&g->mutex); /* a plain mutex: cannot fail */
-	was_registered = g->registered;
-	if (was_registered)
-		(void) remove_id(l); /* if it stays, new_id says so */
-	g->registered = l->id_joined = true;
-	g->users++;
-	(void) pthread_mutex_unlock(&g->mutex); /* ours: cannot fail */
-	return was_registered;
-}
-
-static void disown_id(struct lane *l)
-{
-	char text[96];
-
-	bind_id_text(l, text);
-	lane_note(l, JOURNAL_ID_REMOVED, text); /* the next run must not take it for ours */
-	(void) pthread_mutex_lock(&l->id_group->mutex); /* a plain mutex: cannot fail */
-	l->id_group->users--;
-	l->id_joined = false;
-	if (l->id_group->users == 0)
-		l->id_group->registered = false;
-	(void) pthread_mutex_unlock(&l->id_group->mutex); /* ours: cannot fail */
-}
-
-/* EEXIST after our remove_id: another lane was quicker with its new_id, whose walk began after
- * this lane's autoprobe was set and so binds its VFs too. EEXIST without: somebody else's id (a
- * module parameter): not ours to take away, so override does it. */
-bool bind_by_id(struct lane *l, const struct step *s)
-{
-	const struct plan_id_group *g = planned_group(l);
-	_cleanup_(close_fd) int fd = -1;
-	uint64_t begun = now_ns();
-	bool again, baton;
-	int r;
-
-	if (sysfs_open_driver(&l->sysfs, SYSFS_DRIVER_NEW_ID, s->driver, &fd))
-		return false;
-	again = join_id(l);
-	baton = baton_take(l->baton);
-	atomic_store(&l->id_used, true);
-	r = sysfs_write_driver(&l->sysfs, SYSFS_DRIVER_NEW_ID, fd, g->text, strlen(g->text));
-	baton_give(l->baton, baton);
-	if (r && !(r == -EEXIST && again)) {
-		disown_id(l);
-		return false;
-	}
-	for (unsigned i = s->first; i < s->first + s->n; i++)
-		if (l->outcomes[i].need == VF_NEEDS_BIND) {
-			l->facts.n_unbound++;
-			l->outcomes[i].begun_ns = begun;
-			l->outcomes[i].done_ns = now_ns();
-		}
-	return true;
-}
-
-void bind_prove(struct lane *l, const struct step *s)
-{
-	for (unsigned i = s->first; i < s->first + s->n; i++) {
-		struct vf_outcome *o = &l->outcomes[i];
-
-		if (o->need != VF_NEEDS_BIND)
-			continue;
-		if (!atomic_load(&l->seen[i]) &&
-		    sysfs_driver_has(&l->sysfs, s->driver, lane_vf_address(l, i)))
-			continue; /* left out: an override of somebody's, a probe that failed */
-		o->need = VF_NEEDS_NOTHING;
-		atomic_store(&o->act, VF_BOUND_BY_US);
-	}
-	if (!bind_is_needed(l, s))
-		return;
-	if (bind_each(l, s) > 0)
-		bind_give_up_absent(l, s);
-}
-
-void bind_leave_id(struct lane *l)
-{
-	struct id_group *g = l->id_group;
-	char text[96];
-
-	if (!g)
-		return;
-	(void) pthread_mutex_lock(&g->mutex); /* a plain mutex: cannot fail */
-	if (l->id_joined)
-		g->users--;
-	l->id_joined = false;
-	if (g->users == 0 && g->registered && !remove_id(l)) {
-		g->registered = false;
-		bind_id_text(l, text);
-		lane_note(l, JOURNAL_ID_REMOVED, text);
-	}
-	(void) pthread_mutex_unlock(&g->mutex); /* ours: cannot fail */
 }

@@ -51,9 +51,15 @@ static int parse_options(int argc, char *argv[], struct restore_options *o)
 
 	while ((c = getopt_long(argc, argv, "", options, NULL)) >= 0) {
 		switch (c) {
-		case MANIFEST: o->agent.manifest_path = optarg; break;
-		case UNSEALED: o->agent.unsealed = true; break;
-		case CONFIG: o->agent.config_path = optarg; break;
+		case MANIFEST:
+			o->agent.manifest_path = optarg;
+			break;
+		case UNSEALED:
+			o->agent.unsealed = true;
+			break;
+		case CONFIG:
+			o->agent.config_path = optarg;
+			break;
 		case STRATEGY:
 			o->agent.has_strategy = true;
 			if (!conf_strategy_parse(optarg, &o->agent.strategy))
@@ -62,10 +68,17 @@ static int parse_options(int argc, char *argv[], struct restore_options *o)
 				"vf-restore: --strategy: found '%s', expected auto, override or id\n",
 				optarg);
 			return VF_RESTORE_EXIT_USAGE;
-		case JSON: o->json = true; break;
-		case NO_PROGRESS: o->no_progress = true; break;
-		case HELP: o->help = true; break;
-		default: return VF_RESTORE_EXIT_USAGE;
+		case JSON:
+			o->json = true;
+			break;
+		case NO_PROGRESS:
+			o->no_progress = true;
+			break;
+		case HELP:
+			o->help = true;
+			break;
+		default:
+			return VF_RESTORE_EXIT_USAGE;
 		}
 	}
 	if (optind < argc) {

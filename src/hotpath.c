@@ -7,7 +7,11 @@
 /* Events handled before the loop looks at other things: a storm must not starve deadlines. */
 enum { UEVENTS_AT_ONCE = 256 };
 
-/* -- admission: lanes start in the plan's order, Workers= at a time -------------------------- */
+/* How long a lane waits for its id to be registered before it binds by override: new_id takes
+ * microseconds, unless it hangs behind a function that somebody has locked. */
+enum { ID_PATIENCE_MSEC = 20 };
+
+/* -- admission: lanes start in the plan's order, Workers= at a time -- */
 
 static uint64_t lane_time(const struct hotpath *h, const struct hot_lane *hl)
 {
@@ -44,7 +48,7 @@ static void admit(struct hotpath *h, uint64_t now)
 	}
 }
 
-/* -- settling: what has become of each VF ------------------------------------------------------ */
+/* -- settling: what has become of each VF -- */
 
 static void settle_lane(struct hotpath *h, struct hot_lane *hl, enum cause cause, enum place place,
 			int error, uint64_t now)
@@ -53,9 +57,26 @@ static void settle_lane(struct hotpath *h, struct hot_lane *hl, enum cause cause
 		proof_settle_vf(h, hl, i, VF_LACKS, cause, place, error, now);
 }
 
+static bool registrars_are_gone(const struct hotpath *h)
+{
+	for (unsigned i = 0; i < h->plan->n_id_groups; i++)
+		if (atomic_load(&h->registrars[i].state) != REGISTRAR_GONE)
+			return false;
+	return true;
+}
+
+/* Every VF is settled: no guest waits any more, and the ids are taken back. */
+static void end_hot(struct hotpath *h, uint64_t now)
+{
+	h->over_ns = now;
+	h->end_by_ns = now + h->conf->proof_timeout_ns;
+	for (unsigned i = 0; i < h->plan->n_id_groups; i++)
+		registrar_end(&h->registrars[i]);
+	h->ended = registrars_are_gone(h);
+}
+
 /* The lane is over when its thread has ended (or is given up) and each VF is settled. */
-static void finish_lane(struct hotpath *h, struct hot_lane *hl, enum lane_state state,
-			uint64_t now)
+static void finish_lane(struct hotpath *h, struct hot_lane *hl, enum lane_state state, uint64_t now)
 {
 	hl->state = state;
 	hl->over_ns = now;
@@ -63,7 +84,7 @@ static void finish_lane(struct hotpath *h, struct hot_lane *hl, enum lane_state 
 	set_running(h, hl, false);
 	admit(h, now);
 	if (h->n_over == h->plan->n_lanes)
-		h->over_ns = now;
+		end_hot(h, now);
 }
 
 static void try_to_finish(struct hotpath *h, struct hot_lane *hl, uint64_t now)
@@ -90,7 +111,7 @@ static void on_lane_over(struct hotpath *h, struct hot_lane *hl, uint64_t now)
 	admit(h, now);
 }
 
-/* -- what lanes ask for -------------------------------------------------------------------------- */
+/* -- what lanes ask for -- */
 
 /* An event may have come between the lane's look and its question: then it looks again. */
 static void on_lane_waits(struct hotpath *h, struct hot_lane *hl, uint64_t now)
@@ -109,23 +130,17 @@ static void on_lane_waits(struct hotpath *h, struct hot_lane *hl, uint64_t now)
 	admit(h, now);
 }
 
-static bool all_seen(const struct hot_lane *hl)
+static void on_lane_wants_id(struct hotpath *h, struct hot_lane *hl, uint64_t now)
 {
-	for (unsigned i = 0; i < hl->lane.plan->n_vfs; i++)
-		if (hl->lane.outcomes[i].need != VF_NEEDS_NOTHING && !atomic_load(&hl->seen[i]))
-			return false;
-	return true;
-}
+	struct registrar *r = &h->registrars[hl->lane.plan->id_group];
 
-static void on_lane_wants_proof(struct hotpath *h, struct hot_lane *hl, uint64_t now)
-{
-	if (all_seen(hl)) {
+	registrar_ask(r);
+	if (atomic_load(&r->state) != REGISTRAR_AT_WORK) {
 		run_lane(h, hl, now);
-		return;
+	} else if (hl->state != LANE_WANTS_ID) {
+		hl->state = LANE_WANTS_ID;
+		hl->deadline_ns = now + ID_PATIENCE_MSEC * NSEC_PER_MSEC;
 	}
-	if (hl->state == LANE_AT_WORK)
-		hl->deadline_ns = now + h->conf->proof_timeout_ns;
-	hl->state = LANE_PROVES;
 }
 
 static void answer_lane(struct hotpath *h, struct hot_lane *hl, uint64_t now)
@@ -141,8 +156,8 @@ static void answer_lane(struct hotpath *h, struct hot_lane *hl, uint64_t now)
 		proof_survey(h, now);
 		run_lane(h, hl, now);
 		break;
-	case LANE_ASKS_PROOF:
-		on_lane_wants_proof(h, hl, now);
+	case LANE_ASKS_ID:
+		on_lane_wants_id(h, hl, now);
 		break;
 	case LANE_OVER:
 		if (!hl->ended)
@@ -164,9 +179,10 @@ void hotpath_on_report(struct hotpath *h, uint64_t now)
 
 	(void) eventfd_read(h->report_fd, &n); /* empties it; the lanes tell themselves */
 	answer_lanes(h, now);
+	h->ended = h->over_ns && registrars_are_gone(h);
 }
 
-/* -- events ---------------------------------------------------------------------------------------- */
+/* -- events -- */
 
 /* Something is new at this address: a lane that waits for its PF or VFs looks again. */
 static void on_pci_event(struct hotpath *h, const struct uevent *e, uint64_t now)
@@ -188,8 +204,11 @@ static void on_pci_event(struct hotpath *h, const struct uevent *e, uint64_t now
 static void on_event(struct hotpath *h, const struct uevent *e, uint64_t now)
 {
 	switch (e->kind) {
-	case UEVENT_PCI_ADD:
 	case UEVENT_PCI_BIND:
+		proof_on_bound(h, e, now);
+		on_pci_event(h, e, now);
+		break;
+	case UEVENT_PCI_ADD:
 		on_pci_event(h, e, now);
 		break;
 	case UEVENT_GROUP_ADD:
@@ -220,7 +239,6 @@ static void resync(struct hotpath *h, uint64_t now)
 
 static void finish_all(struct hotpath *h, uint64_t now)
 {
-	answer_lanes(h, now); /* those that wait for proof */
 	for (unsigned i = 0; i < h->plan->n_lanes; i++)
 		try_to_finish(h, &h->lanes[i], now);
 }
@@ -244,7 +262,7 @@ void hotpath_on_uevent(struct hotpath *h, uint64_t now)
 	finish_all(h, now);
 }
 
-/* -- time -------------------------------------------------------------------------------------------- */
+/* -- time -- */
 
 static void on_lane_deadline(struct hotpath *h, struct hot_lane *hl, uint64_t now)
 {
@@ -255,8 +273,7 @@ static void on_lane_deadline(struct hotpath *h, struct hot_lane *hl, uint64_t no
 	} else if (hl->state == LANE_LATE) {
 		atomic_store(&hl->lane.gave_up, true);
 		run_lane(h, hl, now);
-	} else if (hl->state == LANE_PROVES) {
-		proof_survey(h, now);
+	} else if (hl->state == LANE_WANTS_ID) {
 		run_lane(h, hl, now);
 	} else {
 		settle_lane(h, hl, CAUSE_STUCK, proof_place_of_step(&hl->lane), 0, now);
@@ -276,11 +293,13 @@ void hotpath_on_time(struct hotpath *h, uint64_t now)
 	for (unsigned i = 0; i < h->plan->n_lanes; i++)
 		if (has_deadline(&h->lanes[i]) && h->lanes[i].deadline_ns <= now)
 			on_lane_deadline(h, &h->lanes[i], now);
+	if (h->over_ns && h->end_by_ns <= now)
+		h->ended = true;
 }
 
 uint64_t hotpath_next_deadline(const struct hotpath *h)
 {
-	uint64_t next = UINT64_MAX;
+	uint64_t next = h->over_ns && !h->ended ? h->end_by_ns : UINT64_MAX;
 
 	for (unsigned i = 0; i < h->plan->n_lanes; i++)
 		if (has_deadline(&h->lanes[i]) && h->lanes[i].deadline_ns < next)
@@ -288,7 +307,7 @@ uint64_t hotpath_next_deadline(const struct hotpath *h)
 	return next;
 }
 
-/* -- beginning and end ----------------------------------------------------------------------------- */
+/* -- beginning and end -- */
 
 static void count_owners(struct hotpath *h)
 {
@@ -306,15 +325,13 @@ static int init_lane(struct hotpath *h, unsigned i, int sysfs_root, const struct
 	struct hot_lane *hl = &h->lanes[i];
 	struct lane *l = &hl->lane;
 
-	l->all = h->plan;
 	l->plan = &h->plan->lanes[i];
 	l->journal = journal;
 	if (l->plan->strategy == STRATEGY_ID)
-		l->id_group = &h->id_groups[l->plan->id_group];
+		l->registrar = &h->registrars[l->plan->id_group];
 	l->baton = &h->baton;
 	l->report_fd = h->report_fd;
 	l->sysfs.root = sysfs_root;
-	l->seen = hl->seen;
 	for (unsigned k = 0; k < l->plan->n_vfs; k++) {
 		hl->vfs[k].fd = -1;
 		if (!l->plan->vfs[k]->driver)
@@ -322,6 +339,23 @@ static int init_lane(struct hotpath *h, unsigned i, int sysfs_root, const struct
 	}
 	l->wake_fd = eventfd(0, EFD_CLOEXEC);
 	return l->wake_fd < 0 ? -errno : worker_start(l);
+}
+
+/* The lines of an id stand in the journal under its first lane's PF. */
+static int init_registrar(struct hotpath *h, unsigned i, int sysfs_root,
+			  const struct journal *journal)
+{
+	struct registrar *r = &h->registrars[i];
+
+	r->group = &h->plan->id_groups[i];
+	r->journal = journal;
+	for (unsigned k = h->plan->n_lanes; k-- > 0;)
+		if (h->plan->lanes[k].strategy == STRATEGY_ID && h->plan->lanes[k].id_group == i)
+			r->journal_pf = h->plan->lanes[k].pf->address;
+	r->sysfs.root = sysfs_root;
+	r->report_fd = h->report_fd;
+	r->wake_fd = eventfd(0, EFD_CLOEXEC);
+	return r->wake_fd < 0 ? -errno : registrar_start(r);
 }
 
 int hotpath_init(struct hotpath *h, int sysfs_root, int dev, const struct journal *journal)
@@ -332,12 +366,12 @@ int hotpath_init(struct hotpath *h, int sysfs_root, int dev, const struct journa
 	h->vfio = (struct vfio){ dev, &h->tally };
 	h->baton.needed = !vfio_has_iommufd(&h->vfio);
 	(void) pthread_mutex_init(&h->baton.mutex, NULL); /* always 0 in glibc */
-	for (unsigned i = 0; i < h->plan->n_id_groups; i++)
-		(void) pthread_mutex_init(&h->id_groups[i].mutex, NULL); /* the same */
 	count_owners(h);
 	h->report_fd = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
 	if (h->report_fd < 0)
 		return -errno;
+	for (unsigned i = 0; i < h->plan->n_id_groups && !r; i++)
+		r = init_registrar(h, i, sysfs_root, journal);
 	for (unsigned i = 0; i < h->plan->n_lanes && !r; i++)
 		r = init_lane(h, i, sysfs_root, journal);
 	return r;
@@ -345,7 +379,7 @@ int hotpath_init(struct hotpath *h, int sysfs_root, int dev, const struct journa
 
 void hotpath_done(struct hotpath *h)
 {
-	bool hangs = hotpath_has_stuck_lane(h);
+	bool hangs = hotpath_hangs(h);
 
 	for (unsigned i = 0; i < h->plan->n_lanes; i++) {
 		for (unsigned k = 0; k < h->plan->lanes[i].n_vfs; k++)
@@ -355,6 +389,8 @@ void hotpath_done(struct hotpath *h)
 			close_fd(&h->lanes[i].lane.wake_fd);
 		}
 	}
+	for (unsigned i = 0; i < h->plan->n_id_groups && !hangs; i++)
+		close_fd(&h->registrars[i].wake_fd);
 	if (!hangs)
 		close_fd(&h->report_fd);
 }
@@ -363,21 +399,21 @@ void hotpath_begin(struct hotpath *h, uint64_t now)
 {
 	h->begun_ns = now;
 	if (h->plan->n_lanes == 0)
-		h->over_ns = now;
+		end_hot(h, now);
 	admit(h, now);
 }
 
 bool hotpath_is_over(const struct hotpath *h)
 {
-	return h->over_ns != 0;
+	return h->ended;
 }
 
-bool hotpath_has_stuck_lane(const struct hotpath *h)
+bool hotpath_hangs(const struct hotpath *h)
 {
 	for (unsigned i = 0; i < h->plan->n_lanes; i++)
 		if (h->lanes[i].state == LANE_STUCK)
 			return true;
-	return false;
+	return !registrars_are_gone(h);
 }
 
 void hotpath_tally(const struct hotpath *h, struct tally *ret)
@@ -385,18 +421,26 @@ void hotpath_tally(const struct hotpath *h, struct tally *ret)
 	*ret = h->tally;
 	for (unsigned i = 0; i < h->plan->n_lanes; i++)
 		tally_add(ret, &h->lanes[i].lane.tally);
+	for (unsigned i = 0; i < h->plan->n_id_groups; i++)
+		tally_add(ret, &h->registrars[i].tally);
 }
 
 void hotpath_budget(const struct hotpath *h, struct tally *ret, bool *ret_exact)
 {
-	*ret = (struct tally){ 0 };
-	*ret_exact = h->n_lacks == 0;
-	for (unsigned i = 0; i < h->plan->n_lanes; i++) {
-		struct tally t;
+	struct tally t;
 
+	*ret = (struct tally){ 0 };
+	*ret_exact = h->n_lacks == 0 && !hotpath_hangs(h);
+	for (unsigned i = 0; i < h->plan->n_lanes; i++) {
 		if (!h->lanes[i].ended)
 			continue; /* what a stuck lane says is its own */
-		plan_price_lane(h->plan, i, &h->lanes[i].lane.facts, &t);
+		plan_price_lane(h->lanes[i].lane.plan, &h->lanes[i].lane.facts, &t);
+		tally_add(ret, &t);
+	}
+	for (unsigned i = 0; i < h->plan->n_id_groups; i++) {
+		if (atomic_load(&h->registrars[i].state) != REGISTRAR_GONE)
+			continue;
+		registrar_price(&h->registrars[i], &t);
 		tally_add(ret, &t);
 	}
 	/* how far vfio<n> goes is not in any plan, nor which groups' events came in order */

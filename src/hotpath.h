@@ -16,10 +16,10 @@
 #include "vfio.h"
 
 enum vf_state {
-	VF_WAITS,  /* not there yet */
-	VF_READY,  /* bound, and its device node open where it wants one */
-	VF_HELD,   /* bound before we came, its group open in another process: its owner has it */
-	VF_LACKS,  /* failed: cause, error, place tell */
+	VF_WAITS, /* not there yet */
+	VF_READY, /* bound, and its device node open where it wants one */
+	VF_HELD,  /* bound before we came, its group open in another process: its owner has it */
+	VF_LACKS, /* failed: cause, error, place tell */
 	_VF_STATE_MAX,
 };
 
@@ -35,13 +35,13 @@ struct hot_vf {
 };
 
 enum lane_state {
-	LANE_WAITS,   /* for its turn (Workers=) */
+	LANE_WAITS, /* for its turn (Workers=) */
 	LANE_AT_WORK,
-	LANE_LATE,    /* its PF (or a VF) is not there yet */
-	LANE_PROVES,  /* bound by id, and the events are awaited */
-	LANE_DONE,    /* all that could be done is done; its VFs tell how it went */
-	LANE_REFUSED, /* by rule or by the kernel: cause tells; nothing of it works */
-	LANE_STUCK,   /* did not come back by its deadline */
+	LANE_LATE,     /* its PF (or a VF) is not there yet */
+	LANE_WANTS_ID, /* waits for its registrar, but not for long */
+	LANE_DONE,     /* all that could be done is done; its VFs tell how it went */
+	LANE_REFUSED,  /* by rule or by the kernel: cause tells; nothing of it works */
+	LANE_STUCK,    /* did not come back by its deadline */
 	_LANE_STATE_MAX,
 };
 
@@ -49,11 +49,10 @@ struct hot_lane {
 	struct lane lane;
 	enum lane_state state;
 	struct hot_vf *vfs;   /* one for each of plan->vfs */
-	_Atomic bool *seen;   /* the same, what lane.seen points to */
 	unsigned n_settled;   /* VFs that are ready, held or lacking */
-	bool running;	      /* it counts as one of Workers= */
-	bool ended;	      /* its thread said LANE_OVER */
-	bool pf_event;	      /* something came for its PF or VFs since it last looked */
+	bool running;         /* it counts as one of Workers= */
+	bool ended;           /* its thread said LANE_OVER */
+	bool pf_event;        /* something came for its PF or VFs since it last looked */
 	uint64_t admitted_ns; /* 0: not yet */
 	uint64_t over_ns;     /* 0: some VF is not settled, or the thread is at work */
 	uint64_t deadline_ns; /* of what it does or waits for now */
@@ -61,7 +60,7 @@ struct hot_lane {
 
 struct hot_owner {
 	unsigned n, n_ready, n_lacks; /* its VFs */
-	uint64_t ready_ns;	      /* when the last of them became ready; 0: not all are */
+	uint64_t ready_ns;            /* when the last of them became ready; 0: not all are */
 };
 
 struct hotpath {
@@ -69,23 +68,25 @@ struct hotpath {
 	const struct plan *plan;
 	const struct conf *conf;
 	struct uevents *uevents;
-	struct hot_lane *lanes;	    /* plan->n_lanes, each with its vfs, seen, lane.outcomes */
-	struct hot_owner *owners;   /* manifest->n_owners */
-	struct id_group *id_groups; /* plan->n_id_groups; registered: set where one was left */
+	struct hot_lane *lanes;   /* plan->n_lanes, each with its vfs, lane.outcomes, lane.left */
+	struct hot_owner *owners; /* manifest->n_owners */
+	struct registrar *registrars; /* plan->n_id_groups; left: set where an id was left */
 
 	struct baton baton;
 	struct sysfs sysfs; /* of the loop's own thread */
 	struct vfio vfio;
 	struct tally tally; /* of the loop's own thread */
-	int report_fd;	    /* eventfd: lanes report; for the loop to watch */
+	int report_fd;      /* eventfd: lanes report; for the loop to watch */
 	unsigned n_running, n_over;
 	unsigned n_ready, n_held, n_lacks; /* VFs */
-	unsigned n_group_links;		   /* groups that the order of events did not tell */
-	bool resync;			   /* events were lost: survey when the socket is empty */
+	unsigned n_group_links;            /* groups that the order of events did not tell */
+	bool resync;                       /* events were lost: survey when the socket is empty */
 	bool group_order_lost;
 	bool has_last_group, last_group_noiommu;
 	unsigned last_group;
-	uint64_t begun_ns, over_ns;
+	uint64_t begun_ns, over_ns; /* over: every VF is settled */
+	uint64_t end_by_ns;         /* until when registrars may take back what they registered */
+	bool ended;                 /* they have, or it is too late */
 	char message[UEVENT_SIZE_MAX];
 };
 
@@ -105,7 +106,8 @@ void hotpath_on_time(struct hotpath *h, uint64_t now);
 /* When hotpath_on_time() has something to do next; UINT64_MAX: never. */
 uint64_t hotpath_next_deadline(const struct hotpath *h);
 bool hotpath_is_over(const struct hotpath *h);
-bool hotpath_has_stuck_lane(const struct hotpath *h);
+/* Does a thread hang in the kernel? */
+bool hotpath_hangs(const struct hotpath *h);
 
 /* Sums over all threads; exact when it is over and no lane is stuck. */
 void hotpath_tally(const struct hotpath *h, struct tally *ret);

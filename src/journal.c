@@ -19,8 +19,9 @@ enum { LINE_LEN = 160, TEXT_LEN = 100 };
 
 int journal_open(struct journal *j, int dir_fd)
 {
-	_cleanup_(close_fd) int fd =
-		openat(dir_fd, "journal", O_RDWR | O_APPEND | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0600);
+	_cleanup_(close_fd) int fd = openat(dir_fd, "journal",
+					    O_RDWR | O_APPEND | O_CREAT | O_CLOEXEC | O_NOFOLLOW,
+					    0600);
 
 	if (fd < 0)
 		return -errno;
@@ -40,8 +41,7 @@ int journal_truncate(struct journal *j)
 	return ftruncate(j->fd, 0) < 0 ? -errno : 0;
 }
 
-int journal_write(const struct journal *j, struct bdf pf, enum journal_word word,
-		  const char *text)
+int journal_write(const struct journal *j, struct bdf pf, enum journal_word word, const char *text)
 {
 	char line[LINE_LEN], *p = put_decimal(line, now_ns());
 	ssize_t k;

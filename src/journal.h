@@ -55,5 +55,5 @@ bool journal_find_id(const char *text, const char *id);
 int journal_truncate(struct journal *j) _must_check_;
 
 /* Appends a line. text: what follows the word, may be "". Allocates nothing, any thread. */
-int journal_write(const struct journal *j, struct bdf pf, enum journal_word word,
-		  const char *text) _must_check_;
+int journal_write(const struct journal *j, struct bdf pf, enum journal_word word, const char *text)
+	_must_check_;

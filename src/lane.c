@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 #include <string.h>
-#include <sys/eventfd.h>
 #include "lane.h"
+#include "thread.h"
 
 struct bdf lane_vf_address(const struct lane *l, unsigned i)
 {
@@ -15,28 +15,20 @@ struct bdf lane_vf_address(const struct lane *l, unsigned i)
 void lane_wake(struct lane *l)
 {
 	atomic_store(&l->ask, LANE_RUNS);
-	(void) eventfd_write(l->wake_fd, 1); /* fails only after 2^64 wakes */
-}
-
-void lane_sleep(const struct lane *l)
-{
-	eventfd_t n;
-
-	while (eventfd_read(l->wake_fd, &n) < 0)
-		assert(errno == EINTR);
+	thread_tell(l->wake_fd);
 }
 
 void lane_tell(struct lane *l, enum lane_ask ask)
 {
 	atomic_store(&l->ask, ask);
-	(void) eventfd_write(l->report_fd, 1); /* fails only after 2^64 reports */
+	thread_tell(l->report_fd);
 }
 
 bool lane_ask(struct lane *l, enum lane_ask ask)
 {
 	lane_tell(l, ask);
 	if (!atomic_load(&l->gave_up))
-		lane_sleep(l);
+		thread_sleep(l->wake_fd);
 	return !atomic_load(&l->gave_up);
 }
 
@@ -54,7 +46,8 @@ int lane_stop(struct lane *l, enum place place, int r)
 	if (r == SYSFS_E_ABSENT)
 		return lane_stop_by_rule(l, CAUSE_PF_ABSENT, place, "");
 	if (r == SYSFS_E_STRANGE)
-		return lane_stop_by_rule(l, CAUSE_INPUT_OUTPUT, place, "not what the kernel writes");
+		return lane_stop_by_rule(l, CAUSE_INPUT_OUTPUT, place,
+					 "not what the kernel writes");
 	l->cause = cause_of(place, -r);
 	l->place = place;
 	l->error = -r;

@@ -11,16 +11,17 @@
 #include "cause.h"
 #include "journal.h"
 #include "plan.h"
+#include "registrar.h"
 #include "sysfs.h"
 
 /* What a lane says to the loop; it then sleeps until it is woken. */
 enum lane_ask {
-	LANE_RUNS,	  /* nothing: it is at work (or not admitted yet) */
-	LANE_ASKS_PF,	  /* the PF is not there, or has no driver yet: wake me when that changed */
-	LANE_ASKS_VFS,	  /* VFs are not there though they were enabled: wake me likewise */
+	LANE_RUNS,        /* nothing: it is at work (or not admitted yet) */
+	LANE_ASKS_PF,     /* the PF is not there, or has no driver yet: wake me when that changed */
+	LANE_ASKS_VFS,    /* VFs are not there though they were enabled: wake me likewise */
+	LANE_ASKS_ID,     /* have the id registered, and wake me when it is, or will not be soon */
 	LANE_ASKS_SURVEY, /* warm: find the nodes of the VFs that are bound, then wake me */
-	LANE_ASKS_PROOF,  /* bound by id: wake me when all are seen, or when that is hopeless */
-	LANE_OVER,	  /* the thread has ended its work */
+	LANE_OVER,        /* the thread has ended its work */
 };
 
 /* Of one VF; the lane's until published by its act. */
@@ -28,21 +29,11 @@ enum vf_act { VF_UNTOUCHED, VF_WAS_RIGHT, VF_BOUND_BY_US, VF_FAILED };
 enum vf_need { VF_NEEDS_BIND, VF_NEEDS_REBIND, VF_NEEDS_NOTHING };
 struct vf_outcome {
 	_Atomic uint8_t act; /* enum vf_act; stored last */
-	uint8_t need;	     /* enum vf_need */
-	uint8_t place;	     /* enum place, when failed */
-	uint8_t cause;	     /* enum cause, when failed */
-	int error;	     /* positive errno, 0: by rule */
+	uint8_t need;        /* enum vf_need */
+	uint8_t place;       /* enum place, when failed */
+	uint8_t cause;       /* enum cause, when failed */
+	int error;           /* positive errno, 0: by rule */
 	uint64_t begun_ns, done_ns;
-};
-
-/* State shared by the lanes of one plan_id_group. The mutex is held over looks at PFs and
- * remove_id, which changes a list, never over new_id, which binds. */
-struct id_group {
-	pthread_mutex_t mutex;
-	unsigned users;
-	bool registered; /* by us, or by a killed run before us */
-	bool checked;	 /* its PFs were looked at ... */
-	bool refused;	 /* ... and one is not bound to its own driver */
 };
 
 /* Binding one VF at a time lets the loop tell groups from the order of events, where there is no
@@ -55,11 +46,10 @@ struct baton {
 
 struct lane {
 	/* set before worker_start(), constant afterwards */
-	const struct plan *all;
 	const struct plan_lane *plan;
 	const struct journal *journal;
-	struct journal_autoprobe left; /* by a killed run before this one */
-	struct id_group *id_group;     /* NULL without */
+	struct journal_autoprobe left;     /* by a killed run before this one */
+	const struct registrar *registrar; /* NULL without STRATEGY_ID */
 	struct baton *baton;
 	int report_fd; /* eventfd of the loop */
 	int wake_fd;   /* eventfd of this lane */
@@ -71,15 +61,13 @@ struct lane {
 	struct plan_facts facts;
 	struct vf_outcome *outcomes; /* one for each of plan->vfs */
 	unsigned offset, stride;     /* valid when has_layout, and then constant */
-	int pf_fd;		     /* the same; the loop reads groups through it */
-	bool serial_proven, autoprobe_now, autoprobe_changed, id_joined;
-	bool journal_failed;	   /* it went on: guests wait */
-	_Atomic bool gave_up;	   /* set by the loop before it wakes a lane that asked in vain */
-	const _Atomic bool *seen;  /* the loop's: its vfio device was seen, one a VF */
+	int pf_fd;                   /* the same; the loop reads groups through it */
+	bool serial_proven, autoprobe_now, autoprobe_changed, id_asked;
+	bool journal_failed;  /* it went on: guests wait */
+	_Atomic bool gave_up; /* set by the loop before it wakes a lane that asked in vain */
 	_Atomic bool has_layout;
-	_Atomic bool id_used;	   /* new_id was written: any VF may be bound from now on */
-	_Atomic uint8_t step;	   /* enum step_kind: where it is, for the status */
-	_Atomic uint8_t ask;	   /* enum lane_ask */
+	_Atomic uint8_t step; /* enum step_kind: where it is, for the status */
+	_Atomic uint8_t ask;  /* enum lane_ask */
 	uint64_t step_begun_ns[_STEP_MAX], step_done_ns[_STEP_MAX]; /* 0: not reached */
 	enum cause cause; /* of the PF as a whole; CAUSE_NONE: only VFs may have failed */
 	enum place place;
@@ -96,7 +84,6 @@ enum {
 void lane_wake(struct lane *l);
 
 /* The rest is the lane's own thread's. */
-void lane_sleep(const struct lane *l); /* until woken */
 void lane_tell(struct lane *l, enum lane_ask ask);
 /* Tells and sleeps until answered. false: the loop gave it up, and will answer no more. */
 bool lane_ask(struct lane *l, enum lane_ask ask);

@@ -92,6 +92,7 @@ void log_event(const struct log *l, const struct log_event *event, const char *f
 	(void) vsnprintf(text, sizeof(message) - strlen(prefix), format, args); /* cut if long */
 	va_end(args);
 	make_one_line(text);
+	/* Also 0 when journald is not there; our stderr, its stream, is as dead then. */
 	if (l->to_journal && send_to_journal(event, message) >= 0)
 		return;
 	(void) dprintf(STDERR_FILENO, "%s: %s\n", program_invocation_short_name,

@@ -47,13 +47,13 @@ static int put_steps(FILE *out, const struct plan_lane *lane)
 	return 0;
 }
 
-static void put_price(FILE *out, const struct plan *p, unsigned i)
+static void put_price(FILE *out, const struct plan_lane *lane)
 {
 	struct plan_facts facts;
 	struct tally price;
 
-	plan_facts_foreseen(p, i, &facts);
-	plan_price_lane(p, i, &facts, &price);
+	plan_facts_foreseen(lane, &facts);
+	plan_price_lane(lane, &facts, &price);
 	fputs(",\n      \"price\": ", out);
 	json_out_tally(out, &price);
 }
@@ -76,7 +76,7 @@ static int put_lane(FILE *out, const struct plan *p, unsigned i)
 	if (!r)
 		r = put_steps(out, lane);
 	put_vfs(out, lane, 0, lane->n_vfs);
-	put_price(out, p, i);
+	put_price(out, lane);
 	fputs(" }", out);
 	return r;
 }

@@ -42,6 +42,10 @@ static void put_words(FILE *out, const struct plan_lane *lane, const struct step
 	case STEP_AUTOPROBE_OFF:
 		fputs("if cold: sriov_drivers_autoprobe to 0, where it is 1", out);
 		return;
+	case STEP_ID:
+		fprintf(out, "if cold: have %04x:%04x registered by new_id, once for all its PFs",
+			pf->vendor, pf->vf_device);
+		return;
 	case STEP_ENABLE:
 		fprintf(out, "if cold: write %u to sriov_numvfs", pf->num_vfs);
 		return;
@@ -51,14 +55,11 @@ static void put_words(FILE *out, const struct plan_lane *lane, const struct step
 	case STEP_SURVEY:
 		fputs("if warm: see which VFs are bound to what", out);
 		return;
-	case STEP_BIND_EACH:
+	case STEP_BIND_OVERRIDE:
 		put_bind(out, lane, s, "driver_override, one by one");
 		return;
 	case STEP_BIND_ID:
-		put_bind(out, lane, s, "one new_id, autoprobe at 1");
-		return;
-	case STEP_PROVE:
-		fputs("wait for the uevents of these", out);
+		put_bind(out, lane, s, "the registered id, autoprobe at 1");
 		return;
 	case STEP_AUTOPROBE_BACK:
 		fprintf(out, "sriov_drivers_autoprobe back to %d", pf->drivers_autoprobe);
@@ -101,9 +102,9 @@ static void put_lane(FILE *out, const struct plan *p, unsigned i)
 	struct tally price;
 
 	bdf_format(lane->pf->address, pf);
-	fprintf(out, "\n%s%s%s: %u VFs, by %s", pf, lane->pf->interface ? " " : "",
+	fprintf(out, "\n%s%s%s: %u VF%s, by %s", pf, lane->pf->interface ? " " : "",
 		lane->pf->interface ? lane->pf->interface : "", lane->n_vfs,
-		strategy_name(lane->strategy));
+		lane->n_vfs == 1 ? "" : "s", strategy_name(lane->strategy));
 	if (lane->priority)
 		fprintf(out, ", priority %d", lane->priority);
 	fprintf(out, "%s%s\n", lane->strategy_reason[0] ? "\n   not by id: " : "",
@@ -114,8 +115,8 @@ static void put_lane(FILE *out, const struct plan *p, unsigned i)
 		fputc('\n', out);
 	}
 	put_unbound(out, lane);
-	plan_facts_foreseen(p, i, &facts);
-	plan_price_lane(p, i, &facts, &price);
+	plan_facts_foreseen(lane, &facts);
+	plan_price_lane(lane, &facts, &price);
 	fputs("   price if cold: ", out);
 	put_price(out, &price);
 }

@@ -7,12 +7,12 @@ static const char *const step_names[] = {
 	[STEP_LOOK] = "look",
 	[STEP_COUNT] = "count",
 	[STEP_AUTOPROBE_OFF] = "autoprobe-off",
+	[STEP_ID] = "id",
 	[STEP_ENABLE] = "enable",
 	[STEP_LAYOUT] = "layout",
 	[STEP_SURVEY] = "survey",
-	[STEP_BIND_EACH] = "bind-each",
+	[STEP_BIND_OVERRIDE] = "bind-override",
 	[STEP_BIND_ID] = "bind-id",
-	[STEP_PROVE] = "prove",
 	[STEP_AUTOPROBE_BACK] = "autoprobe-back",
 };
 _Static_assert(ELEMENTSOF(step_names) == _STEP_MAX, "every step has a name");
@@ -72,7 +72,7 @@ static int compare_vfs(const void *pa, const void *pb)
 
 static int vf_priority(const struct manifest *m, const struct manifest_vf *vf)
 {
-	return vf->has_owner ? m->owners[vf->owner].priority : INT32_MIN;
+	return vf->has_owner ? m->owners[vf->owner].priority : 0;
 }
 
 static int rank_vfs(struct plan_lane *lane, const struct manifest *m)
@@ -159,8 +159,6 @@ static int add_binds(struct plan_lane *lane, char ret_error[static PLAN_ERROR_LE
 	unsigned n_drivers = 0;
 
 	for (unsigned i = 0, end; i < lane->n_vfs && lane->vfs[i]->driver; i = end) {
-		bool by_id = lane->strategy == STRATEGY_ID;
-
 		if (n_drivers++ == PLAN_DRIVERS_MAX) {
 			(void) snprintf(ret_error, PLAN_ERROR_LEN, /* cut at worst */
 					"the VFs of one PF go to more than %d drivers; "
@@ -169,22 +167,23 @@ static int add_binds(struct plan_lane *lane, char ret_error[static PLAN_ERROR_LE
 			return PLAN_E_REFUSED;
 		}
 		end = driver_run_end(lane, i);
-		add_step(lane, (struct step){ by_id ? STEP_BIND_ID : STEP_BIND_EACH,
+		add_step(lane, (struct step){ lane->strategy == STRATEGY_ID ? STEP_BIND_ID
+									    : STEP_BIND_OVERRIDE,
 					      lane->vfs[i]->driver, i, end - i });
-		if (by_id)
-			add_step(lane, (struct step){ STEP_PROVE, lane->vfs[i]->driver, i, end - i });
 	}
 	return 0;
 }
 
 static int lay_steps(struct plan_lane *lane, char ret_error[static PLAN_ERROR_LEN])
 {
-	static const enum step_kind before[] = { STEP_LOOK,   STEP_COUNT,  STEP_AUTOPROBE_OFF,
-						 STEP_ENABLE, STEP_LAYOUT, STEP_SURVEY };
+	static const enum step_kind before[] = { STEP_LOOK,  STEP_COUNT,  STEP_AUTOPROBE_OFF,
+						 STEP_ID,    STEP_ENABLE, STEP_LAYOUT,
+						 STEP_SURVEY };
 	int r;
 
 	for (unsigned i = 0; i < ELEMENTSOF(before); i++)
-		add_step(lane, (struct step){ .kind = before[i], .n = lane->n_vfs });
+		if (before[i] != STEP_ID || lane->strategy == STRATEGY_ID)
+			add_step(lane, (struct step){ .kind = before[i], .n = lane->n_vfs });
 	r = add_binds(lane, ret_error);
 	if (!r)
 		add_step(lane, (struct step){ .kind = STEP_AUTOPROBE_BACK });
@@ -304,21 +303,16 @@ static unsigned count_to_bind(const struct plan_lane *lane)
 	return n;
 }
 
-void plan_facts_foreseen(const struct plan *p, unsigned lane, struct plan_facts *ret)
+void plan_facts_foreseen(const struct plan_lane *l, struct plan_facts *ret)
 {
-	const struct plan_lane *l = &p->lanes[lane];
-	bool by_id = l->strategy == STRATEGY_ID, first = by_id;
+	bool by_id = l->strategy == STRATEGY_ID;
+	unsigned n = count_to_bind(l);
 
-	for (unsigned i = 0; i < lane && first; i++)
-		first = p->lanes[i].strategy != STRATEGY_ID || p->lanes[i].id_group != l->id_group;
 	*ret = (struct plan_facts){ .n_looks = 1,
 				    .autoprobe_was_off = !l->pf->drivers_autoprobe,
-				    .autoprobe_first = l->pf->drivers_autoprobe,
-				    .n_unbound = count_to_bind(l),
 				    .by_id = by_id,
-				    .id_first = first,
-				    /* in all, one for each new_id: see lane.c */
-				    .n_remove_id = by_id };
+				    .n_bound_by_id = by_id ? n : 0,
+				    .n_bound_by_override = by_id ? 0 : n };
 }
 
 static void price_pf(const struct plan_lane *lane, const struct plan_facts *f, struct tally *t)
@@ -354,48 +348,52 @@ static void price_autoprobe(const struct plan_lane *lane, const struct plan_fact
 		(*writes)++;
 }
 
-static void price_binds(const struct plan *p, const struct plan_lane *lane,
-			const struct plan_facts *f, struct tally *t)
+static void price_binds(const struct plan_lane *lane, const struct plan_facts *f, struct tally *t)
 {
-	unsigned each = f->n_wrong + (f->by_id ? 0 : f->n_unbound);
+	unsigned overrides = f->n_bound_by_override + f->n_wrong;
 
-	t->sysfs[SYSFS_VF_OVERRIDE][SYSFS_WRITE] += each;
-	t->sysfs[SYSFS_DRIVER_BIND][SYSFS_WRITE] += each;
+	t->sysfs[SYSFS_VF_OVERRIDE][SYSFS_WRITE] += overrides;
+	t->sysfs[SYSFS_DRIVER_BIND][SYSFS_WRITE] += overrides + f->n_bound_by_id;
 	t->sysfs[SYSFS_VF_OVERRIDE][SYSFS_READ] += f->n_wrong;
 	t->sysfs[SYSFS_DRIVER_UNBIND][SYSFS_WRITE] += f->n_wrong;
 	if (f->warm) {
 		t->sysfs[SYSFS_DRIVER_DEVICE][SYSFS_LINK] += count_to_bind(lane);
-		t->sysfs[SYSFS_VF_DRIVER][SYSFS_LINK] += f->n_unbound + 2 * f->n_wrong;
+		t->sysfs[SYSFS_VF_DRIVER][SYSFS_LINK] += f->n_missing + f->n_wrong;
 	}
-	if (f->by_id)
-		t->sysfs[SYSFS_DRIVER_NEW_ID][SYSFS_WRITE]++;
-	t->sysfs[SYSFS_DRIVER_REMOVE_ID][SYSFS_WRITE] += f->n_remove_id;
-	if (f->id_first)
-		t->sysfs[SYSFS_PF_DRIVER][SYSFS_LINK] += p->id_groups[lane->id_group].n_pfs;
 }
 
-void plan_price_lane(const struct plan *p, unsigned lane, const struct plan_facts *facts,
-		     struct tally *ret)
+void plan_price_lane(const struct plan_lane *l, const struct plan_facts *facts, struct tally *ret)
 {
-	const struct plan_lane *l = &p->lanes[lane];
-
 	*ret = (struct tally){ 0 };
 	price_pf(l, facts, ret);
 	price_autoprobe(l, facts, ret);
-	price_binds(p, l, facts, ret);
+	price_binds(l, facts, ret);
 	for (unsigned i = 0; i < l->n_vfs; i++)
 		ret->opens += plan_vf_wants_node(l->vfs[i]);
 }
 
+void plan_price_id(const struct plan_id_group *g, struct tally *ret)
+{
+	*ret = (struct tally){ 0 };
+	ret->sysfs[SYSFS_PF_DRIVER][SYSFS_LINK] = g->n_pfs;
+	ret->sysfs[SYSFS_DRIVER_NEW_ID][SYSFS_WRITE] = 1;
+	ret->sysfs[SYSFS_DRIVER_REMOVE_ID][SYSFS_WRITE] = 1;
+}
+
 void plan_price(const struct plan *p, struct tally *ret)
 {
+	struct tally t;
+
 	*ret = (struct tally){ 0 };
 	for (unsigned i = 0; i < p->n_lanes; i++) {
 		struct plan_facts facts;
-		struct tally t;
 
-		plan_facts_foreseen(p, i, &facts);
-		plan_price_lane(p, i, &facts, &t);
+		plan_facts_foreseen(&p->lanes[i], &facts);
+		plan_price_lane(&p->lanes[i], &facts, &t);
+		tally_add(ret, &t);
+	}
+	for (unsigned i = 0; i < p->n_id_groups; i++) {
+		plan_price_id(&p->id_groups[i], &t);
 		tally_add(ret, &t);
 	}
 }

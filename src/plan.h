@@ -15,12 +15,12 @@ enum step_kind {
 	STEP_LOOK,           /* readlink of the PF's driver, modalias, serial number where known */
 	STEP_COUNT,          /* read sriov_numvfs: N warm, 0 cold, else refuse */
 	STEP_AUTOPROBE_OFF,  /* read; cold: write 0 where it is 1 */
+	STEP_ID,             /* cold, by id: ask the registrar, before this PF's lock is held */
 	STEP_ENABLE,         /* cold: write sriov_numvfs */
 	STEP_LAYOUT,         /* read offset and stride, compute every address */
 	STEP_SURVEY,         /* warm: which VFs are bound to what; the loop finds their nodes */
-	STEP_BIND_EACH,      /* override and bind, for each VF of the range */
-	STEP_BIND_ID,        /* autoprobe 1, then one new_id for all VFs of the lane */
-	STEP_PROVE,          /* after BIND_ID: wait until the loop has seen the VFs' uevents */
+	STEP_BIND_OVERRIDE,  /* override and bind, for each VF of the range */
+	STEP_BIND_ID,        /* autoprobe 1, then bind alone, for each VF of the lane */
 	STEP_AUTOPROBE_BACK, /* to what the manifest says, where we changed it */
 	_STEP_MAX,
 };
@@ -38,9 +38,9 @@ enum { PLAN_DRIVERS_MAX = 16, PLAN_STEPS_MAX = 8 + PLAN_DRIVERS_MAX };
 struct plan_lane {
 	const struct manifest_pf *pf;
 	enum strategy strategy;
-	const char *strategy_reason; /* why `id` was not taken; "" where it was */
-	int priority;                /* the highest of the owners of its VFs */
-	unsigned id_group;           /* with STRATEGY_ID: index into plan.id_groups */
+	const char *strategy_reason;    /* why `id` was not taken; "" where it was */
+	int priority;                   /* the highest of the owners of its VFs */
+	unsigned id_group;              /* with STRATEGY_ID: index into plan.id_groups */
 	const struct manifest_vf **vfs; /* by driver, in it by priority, then index */
 	unsigned n_vfs;
 	int *position; /* of the VF with index i in vfs, -1 when unlisted; pf->num_vfs of them */
@@ -71,16 +71,15 @@ struct plan {
  * counts on: cold and undisturbed. */
 struct plan_facts {
 	bool warm;
-	unsigned n_looks;       /* readlinks of the PF's driver: more than 1 when it came late */
+	unsigned n_looks; /* readlinks of the PF's driver: more than 1 when it came late */
 	bool autoprobe_was_off;
 	bool autoprobe_left;    /* a killed run before this one had changed it */
-	bool autoprobe_first;   /* its value before any of our runs touched it */
+	bool by_id;             /* STEP_BIND_ID found the id registered */
 	unsigned n_right;       /* warm: VFs found bound as they should be */
-	unsigned n_unbound;     /* VFs to bind */
-	unsigned n_wrong;       /* warm: VFs to take from a wrong driver */
-	bool by_id;             /* STEP_BIND_ID did its work by id (else each by override) */
-	bool id_first;          /* it was the first of its group, and looked at the group's PFs */
-	unsigned n_remove_id;   /* before new_id, when the id was registered already, and after */
+	unsigned n_missing;     /* warm: VFs found with another driver or none */
+	unsigned n_wrong;       /* VFs taken from a wrong driver */
+	unsigned n_bound_by_id; /* binds without an override */
+	unsigned n_bound_by_override;
 };
 
 enum { PLAN_ERROR_LEN = 512 };
@@ -92,11 +91,12 @@ int plan_make(struct plan *ret, const struct manifest *m, const struct conf *c,
 	      char ret_error[static PLAN_ERROR_LEN]) _must_check_;
 void plan_done(struct plan *p);
 
-void plan_facts_foreseen(const struct plan *p, unsigned lane, struct plan_facts *ret);
+void plan_facts_foreseen(const struct plan_lane *l, struct plan_facts *ret);
 /* The price of one lane under the facts given: what it will touch (facts foreseen) or should have
  * touched (facts met), as long as nothing failed. */
-void plan_price_lane(const struct plan *p, unsigned lane, const struct plan_facts *facts,
-		     struct tally *ret);
+void plan_price_lane(const struct plan_lane *l, const struct plan_facts *facts, struct tally *ret);
+/* The price of registering an id and taking it back. */
+void plan_price_id(const struct plan_id_group *g, struct tally *ret);
 /* The price of the whole plan if all is cold and undisturbed. */
 void plan_price(const struct plan *p, struct tally *ret);
 

@@ -65,8 +65,8 @@ static int read_group(struct hotpath *h, struct hot_lane *hl, unsigned i)
 	int r;
 
 	h->n_group_links++;
-	r = sysfs_link_vf(&h->sysfs, hl->lane.pf_fd, SYSFS_VF_GROUP,
-			  lane_vf_address(&hl->lane, i), text, sizeof(text));
+	r = sysfs_link_vf(&h->sysfs, hl->lane.pf_fd, SYSFS_VF_GROUP, lane_vf_address(&hl->lane, i),
+			  text, sizeof(text));
 	if (r)
 		return r < 0 ? r : -ENOENT;
 	return read_group_number(text, &hl->vfs[i].node.number) ? 0 : -EINVAL;
@@ -81,9 +81,9 @@ static void take_group(struct hotpath *h, struct hot_lane *hl, unsigned i, uint6
 
 	vf->node.kind = VFIO_GROUP;
 	if (in_order)
-		vf->node = (struct vfio_node){
-			h->last_group_noiommu ? VFIO_NOIOMMU_GROUP : VFIO_GROUP, h->last_group
-		};
+		vf->node = (struct vfio_node){ h->last_group_noiommu ? VFIO_NOIOMMU_GROUP
+								     : VFIO_GROUP,
+					       h->last_group };
 	else
 		r = read_group(h, hl, i);
 	if (r)
@@ -91,23 +91,28 @@ static void take_group(struct hotpath *h, struct hot_lane *hl, unsigned i, uint6
 				now);
 }
 
-/* A VF's device was seen: with a cdev (number >= 0) or without. */
-static void take_device(struct hotpath *h, struct hot_lane *hl, unsigned i,
-			const struct vfio_node *cdev, uint64_t now)
+/* A VF's device was seen: with a cdev or without. It cannot be opened yet. */
+static void see_device(struct hotpath *h, struct hot_lane *hl, unsigned i,
+		       const struct vfio_node *cdev, uint64_t now)
 {
 	struct hot_vf *vf = &hl->vfs[i];
 
 	if (vf->state != VF_WAITS || !plan_vf_wants_node(hl->lane.plan->vfs[i]))
 		return;
 	vf->seen_ns = now;
-	atomic_store(&hl->seen[i], true);
 	if (cdev)
 		vf->node = *cdev;
 	else
 		take_group(h, hl, i, now);
-	if (vf->state != VF_WAITS)
+	vf->has_node = vf->state == VF_WAITS;
+}
+
+static void open_if_seen(struct hotpath *h, struct hot_lane *hl, unsigned i, uint64_t now)
+{
+	struct hot_vf *vf = &hl->vfs[i];
+
+	if (vf->state != VF_WAITS || !vf->has_node)
 		return;
-	vf->has_node = true;
 	if (vf->node.kind >= VFIO_NOIOMMU_CDEV && !h->conf->allow_noiommu)
 		proof_settle_vf(h, hl, i, VF_LACKS, CAUSE_NO_IOMMU, PLACE_NODE, 0, now);
 	else
@@ -152,24 +157,25 @@ void proof_on_device(struct hotpath *h, const struct uevent *e, uint64_t now)
 		h->group_order_lost = true;
 	hl = find_vf(h, e->bdf, &i);
 	if (hl)
-		take_device(h, hl, i, e->has_node ? &cdev : NULL, now);
+		see_device(h, hl, i, e->has_node ? &cdev : NULL, now);
 	h->has_last_group = false;
 }
 
-/* May the VF be taken for bound by us or right? A device that a lane is about to take from a
- * wrong driver is seen too. */
-static bool may_take(const struct hot_lane *hl, unsigned i)
+void proof_on_bound(struct hotpath *h, const struct uevent *e, uint64_t now)
 {
-	switch ((enum vf_act) atomic_load(&hl->lane.outcomes[i].act)) {
-	case VF_WAS_RIGHT:
-	case VF_BOUND_BY_US:
-		return true;
-	case VF_UNTOUCHED:
-		return atomic_load(&hl->lane.id_used);
-	case VF_FAILED:
-		break;
-	}
-	return false;
+	unsigned i;
+	struct hot_lane *hl = find_vf(h, e->bdf, &i);
+
+	if (hl)
+		open_if_seen(h, hl, i, now);
+}
+
+/* A device that a lane is about to take from a wrong driver is seen too. */
+static bool is_bound(const struct hot_lane *hl, unsigned i)
+{
+	uint8_t act = atomic_load(&hl->lane.outcomes[i].act);
+
+	return act == VF_WAS_RIGHT || act == VF_BOUND_BY_US;
 }
 
 static unsigned count_unsettled(const struct hotpath *h)
@@ -194,8 +200,10 @@ void proof_survey(struct hotpath *h, uint64_t now)
 
 		misses = r == SYSFS_E_ABSENT ? misses + 1 : 0;
 		hl = r ? NULL : find_vf(h, device, &i);
-		if (hl && may_take(hl, i))
-			take_device(h, hl, i, cdevs ? &cdev : NULL, now);
+		if (!hl || !is_bound(hl, i))
+			continue;
+		see_device(h, hl, i, cdevs ? &cdev : NULL, now);
+		open_if_seen(h, hl, i, now);
 	}
 }
 
@@ -224,11 +232,16 @@ void proof_read_outcomes(struct hotpath *h, struct hot_lane *hl, uint64_t now)
 enum place proof_place_of_step(const struct lane *l)
 {
 	static const enum place places[] = {
-		[STEP_LOOK] = PLACE_PF_LOOK,	     [STEP_COUNT] = PLACE_PF_LOOK,
-		[STEP_AUTOPROBE_OFF] = PLACE_AUTOPROBE, [STEP_ENABLE] = PLACE_ENABLE,
-		[STEP_LAYOUT] = PLACE_LAYOUT,	     [STEP_SURVEY] = PLACE_PROOF,
-		[STEP_BIND_EACH] = PLACE_BIND,	     [STEP_BIND_ID] = PLACE_ID,
-		[STEP_PROVE] = PLACE_PROOF,	     [STEP_AUTOPROBE_BACK] = PLACE_AUTOPROBE,
+		[STEP_LOOK] = PLACE_PF_LOOK,
+		[STEP_COUNT] = PLACE_PF_LOOK,
+		[STEP_AUTOPROBE_OFF] = PLACE_AUTOPROBE,
+		[STEP_ID] = PLACE_ID,
+		[STEP_ENABLE] = PLACE_ENABLE,
+		[STEP_LAYOUT] = PLACE_LAYOUT,
+		[STEP_SURVEY] = PLACE_PROOF,
+		[STEP_BIND_OVERRIDE] = PLACE_BIND,
+		[STEP_BIND_ID] = PLACE_BIND,
+		[STEP_AUTOPROBE_BACK] = PLACE_AUTOPROBE,
 	};
 	_Static_assert(ELEMENTSOF(places) == _STEP_MAX, "every step is somewhere");
 

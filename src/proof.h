@@ -11,8 +11,13 @@
  */
 #include "hotpath.h"
 
+/* Events come in this order: group, device, bound. A device is opened when it is bound and not
+ * earlier: between its own event and the end of the driver's probe the kernel answers ENODEV
+ * (drivers/vfio/vfio_main.c: __vfio_register_dev counts its first reference after device_add). */
 void proof_on_group(struct hotpath *h, const struct uevent *e);
 void proof_on_device(struct hotpath *h, const struct uevent *e, uint64_t now);
+
+void proof_on_bound(struct hotpath *h, const struct uevent *e, uint64_t now);
 
 /* Finds the nodes of all VFs that are bound and not settled, from /sys/class/vfio-dev's links:
  * for adopted VFs, and after lost events. Reads no directory. */

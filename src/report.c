@@ -63,7 +63,7 @@ static void put_row(FILE *out, int width, const struct record_lane *l)
 	fprintf(out, "%-*s %-10s %7s %-4s %-8s", width, pf, l->interface ? l->interface : "-",
 		count, strcmp(l->mode, "unknown") ? l->mode : "-", l->strategy);
 	put_ms(out, 9, step_ms(l, STEP_ENABLE, STEP_ENABLE));
-	put_ms(out, 7, step_ms(l, STEP_BIND_EACH, STEP_BIND_ID));
+	put_ms(out, 7, step_ms(l, STEP_BIND_OVERRIDE, STEP_BIND_ID));
 	put_ms(out, 8, ms(l->admitted_ns, l->over_ns));
 	fprintf(out, " %8u\n", l->vf_nodes);
 }

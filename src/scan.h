@@ -5,8 +5,8 @@
  *
  * Knows how json-c is fed: objects and arrays that hold thousands of things are walked in the text
  * and json-c gets one small value at a time, whose tree is freed again before the next. A tree of
- * the whole text costs three to six times as much, mostly in page faults (ARCHITECTURE.md has the
- * numbers). So strings are copied out, each once (names.h).
+ * the whole text costs four times as much, mostly in page faults (tests/bench-manifest.c). So
+ * strings are copied out, each once (names.h).
  */
 #include "base.h"
 #include "fault.h"

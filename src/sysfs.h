@@ -15,7 +15,7 @@
 #include "tally.h"
 
 struct sysfs {
-	int root;	     /* fd of /sys, or of a test's tree; borrowed */
+	int root;            /* fd of /sys, or of a test's tree; borrowed */
 	struct tally *tally; /* of the one thread that uses this door; borrowed */
 };
 
@@ -24,7 +24,7 @@ enum { SYSFS_TEXT_MAX = 256 };
 /* Outcomes: 0, or -errno as the kernel gave it, or these. */
 enum {
 	_SYSFS_E_SUCCESS,
-	SYSFS_E_ABSENT,	 /* the node (or its device) does not exist */
+	SYSFS_E_ABSENT,  /* the node (or its device) does not exist */
 	SYSFS_E_STRANGE, /* it holds something that cannot be: too long, not a number */
 };
 
@@ -37,8 +37,7 @@ int sysfs_read_pf(struct sysfs *s, int pf_fd, enum sysfs_node node, char *ret, s
 	_must_check_;
 int sysfs_read_pf_number(struct sysfs *s, int pf_fd, enum sysfs_node node, unsigned *ret)
 	_must_check_;
-int sysfs_write_pf(struct sysfs *s, int pf_fd, enum sysfs_node node, const char *text)
-	_must_check_;
+int sysfs_write_pf(struct sysfs *s, int pf_fd, enum sysfs_node node, const char *text) _must_check_;
 /* The last component of the link SYSFS_PF_DRIVER. Absent: no driver, or no PF any more. */
 int sysfs_link_pf(struct sysfs *s, int pf_fd, enum sysfs_node node, char *ret, size_t size)
 	_must_check_;

@@ -25,7 +25,7 @@ enum sysfs_node {
 	SYSFS_DRIVER_NEW_ID,
 	SYSFS_DRIVER_REMOVE_ID,
 	SYSFS_DRIVER_DEVICE, /* l  drivers/<driver>/<bdf> */
-	SYSFS_VFIO_DEV, /* l  class/vfio-dev/vfio<n> */
+	SYSFS_VFIO_DEV,      /* l  class/vfio-dev/vfio<n> */
 	_SYSFS_NODE_MAX,
 };
 

@@ -40,7 +40,6 @@ static const char style[] =
 	".look { fill: #8593a5 }\n"
 	".enable { fill: #3b7dd8 }\n"
 	".bind { fill: #8a5cd0 }\n"
-	".prove { fill: #d08a1d }\n"
 	".hangs { fill: #cf3a3a }\n"
 	".dot { fill: #22a06b; fill-opacity: 0.75 }\n"
 	".owner { fill: #22a06b; fill-opacity: 0.7 }\n"
@@ -64,7 +63,6 @@ static const char *const sort_classes[] = {
 	[TIMELINE_LOOK] = "look",
 	[TIMELINE_ENABLE] = "enable",
 	[TIMELINE_BIND] = "bind",
-	[TIMELINE_PROVE] = "prove",
 };
 _Static_assert(ELEMENTSOF(sort_classes) == _TIMELINE_SORT_MAX, "every sort has a class");
 
@@ -368,8 +366,10 @@ static void put_legend(const struct picture *p)
 	static const struct {
 		const char *class, *word;
 	} entries[] = {
-		{ "look", "look, layout" }, { "enable", "enable" }, { "bind", "bind" },
-		{ "prove", "prove" },       { "hangs", "stuck" },
+		{ "look", "look, layout" },
+		{ "enable", "enable" },
+		{ "bind", "bind" },
+		{ "hangs", "stuck" },
 	};
 	unsigned y = p->height - 24, x = LEFT;
 

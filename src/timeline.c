@@ -6,10 +6,10 @@
 
 static const enum timeline_sort sorts[] = {
 	[STEP_LOOK] = TIMELINE_LOOK,          [STEP_COUNT] = TIMELINE_LOOK,
-	[STEP_AUTOPROBE_OFF] = TIMELINE_LOOK, [STEP_ENABLE] = TIMELINE_ENABLE,
-	[STEP_LAYOUT] = TIMELINE_LOOK,        [STEP_SURVEY] = TIMELINE_LOOK,
-	[STEP_BIND_EACH] = TIMELINE_BIND,     [STEP_BIND_ID] = TIMELINE_BIND,
-	[STEP_PROVE] = TIMELINE_PROVE,        [STEP_AUTOPROBE_BACK] = TIMELINE_LOOK,
+	[STEP_AUTOPROBE_OFF] = TIMELINE_LOOK, [STEP_ID] = TIMELINE_LOOK,
+	[STEP_ENABLE] = TIMELINE_ENABLE,      [STEP_LAYOUT] = TIMELINE_LOOK,
+	[STEP_SURVEY] = TIMELINE_LOOK,        [STEP_BIND_OVERRIDE] = TIMELINE_BIND,
+	[STEP_BIND_ID] = TIMELINE_BIND,       [STEP_AUTOPROBE_BACK] = TIMELINE_LOOK,
 };
 _Static_assert(ELEMENTSOF(sorts) == _STEP_MAX, "every step is of a sort");
 
@@ -31,7 +31,6 @@ static const struct {
 	[TIMELINE_LOOK] = { "░", "l", "90", "look" },
 	[TIMELINE_ENABLE] = { "▒", "E", "34", "enable" },
 	[TIMELINE_BIND] = { "█", "B", "35", "bind" },
-	[TIMELINE_PROVE] = { "▓", "p", "33", "prove" },
 	[CELL_WAITS] = { "·", ".", "90", "wait" },
 	[CELL_HANGS] = { "╳", "!", "31", "stuck" },
 	[CELL_READY] = { "▲", "^", "32", "owner ready" },

@@ -12,7 +12,6 @@ enum timeline_sort {
 	TIMELINE_LOOK, /* everything quick: look, count, autoprobe, layout, survey */
 	TIMELINE_ENABLE,
 	TIMELINE_BIND,
-	TIMELINE_PROVE,
 	_TIMELINE_SORT_MAX,
 };
 

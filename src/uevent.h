@@ -12,8 +12,8 @@
 struct nl_sock;
 
 enum uevent_kind {
-	UEVENT_OTHER,	   /* sound, but none of ours */
-	UEVENT_PCI_ADD,	   /* bdf */
+	UEVENT_OTHER,      /* sound, but none of ours */
+	UEVENT_PCI_ADD,    /* bdf */
 	UEVENT_PCI_BIND,   /* bdf, driver */
 	UEVENT_PCI_REMOVE, /* bdf */
 	UEVENT_GROUP_ADD,  /* number, noiommu: the node vfio/<number> */
@@ -33,9 +33,9 @@ struct uevent {
 
 struct uevents {
 	struct nl_sock *socket;
-	int fd;		       /* for the loop; readable when there is something to receive */
-	uint64_t n_received;   /* messages, ours or not */
-	uint64_t n_untrusted;  /* thrown away: not from the kernel */
+	int fd;               /* for the loop; readable when there is something to receive */
+	uint64_t n_received;  /* messages, ours or not */
+	uint64_t n_untrusted; /* thrown away: not from the kernel */
 	uint64_t n_overruns;
 };
 

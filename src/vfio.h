@@ -24,7 +24,7 @@ struct vfio_node {
 };
 
 struct vfio {
-	int dev;	     /* fd of /dev, or of a test's tree; borrowed */
+	int dev;             /* fd of /dev, or of a test's tree; borrowed */
 	struct tally *tally; /* borrowed */
 };
 

@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 #include <string.h>
 #include "bind.h"
+#include "thread.h"
 #include "worker.h"
 
-/* -- look: is it our PF, with its own driver? ------------------------------------------------ */
+/* -- look: is it our PF, with its own driver? -- */
 
 static int look_once(struct lane *l)
 {
@@ -77,7 +78,7 @@ static int look(struct lane *l, const struct step *s)
 	return 0;
 }
 
-/* -- count, autoprobe, enable: the PF gets its VFs --------------------------------------------- */
+/* -- count, autoprobe, enable: the PF gets its VFs -- */
 
 static int count(struct lane *l, const struct step *s)
 {
@@ -162,7 +163,7 @@ static int enable(struct lane *l, const struct step *s)
 	return r ? explain_enable(l, r) : 0;
 }
 
-/* -- layout: where the VFs are ------------------------------------------------------------------ */
+/* -- layout: where the VFs are -- */
 
 /* A VF is known by its PF and index. When its address is not the one that was promised, only the
  * PF's serial number can tell that the card is still the same (CASES N6). */
@@ -206,18 +207,40 @@ static int survey(struct lane *l, const struct step *s)
 	return 0;
 }
 
-/* -- binding ----------------------------------------------------------------------------------- */
+/* -- binding -- */
 
-static int step_bind_each(struct lane *l, const struct step *s)
+static bool id_is_registered(struct lane *l)
+{
+	if (!l->id_asked)
+		lane_ask(l, LANE_ASKS_ID);
+	l->id_asked = true;
+	return atomic_load(&l->registrar->state) == REGISTRAR_REGISTERED;
+}
+
+/* Before the PF's own lock is held for long: new_id would wait for it. */
+static int ask_for_id(struct lane *l, const struct step *s)
+{
+	(void) s; /* of the whole PF */
+	if (!l->facts.warm)
+		(void) id_is_registered(l); /* the answer is looked at when it is needed */
+	return 0;
+}
+
+static void note_bind(struct lane *l, const struct step *s)
 {
 	char text[96];
 
-	if (!bind_is_needed(l, s))
-		return 0;
 	*put_decimal(stpcpy(stpcpy(text, s->driver), " "), s->n) = '\0';
 	lane_note(l, JOURNAL_BIND, text);
+}
+
+static int step_bind_override(struct lane *l, const struct step *s)
+{
+	if (!bind_is_needed(l, s))
+		return 0;
+	note_bind(l, s);
 	/* VFs may come later than the write that made them returns (CASES C12) */
-	while (bind_each(l, s) > 0)
+	while (bind_by_override(l, s) > 0)
 		if (l->facts.warm || !lane_ask(l, LANE_ASKS_VFS)) {
 			bind_give_up_absent(l, s);
 			break;
@@ -225,31 +248,21 @@ static int step_bind_each(struct lane *l, const struct step *s)
 	return 0;
 }
 
+/* What the id does not bind, override does: a VF with a wrong driver or with somebody's override,
+ * one that is not there yet. */
 static int step_bind_id(struct lane *l, const struct step *s)
 {
-	char text[96];
 	int r;
 
-	bind_wrong_ones(l, s);
-	if (!bind_is_needed(l, s))
-		return 0;
-	if (!bind_id_is_safe(l))
-		return step_bind_each(l, s);
-	if (!l->autoprobe_now && (r = set_autoprobe(l, true)))
+	if (!bind_is_needed(l, s) || !id_is_registered(l))
+		return step_bind_override(l, s);
+	note_bind(l, s);
+	l->facts.by_id = true;
+	r = l->autoprobe_now ? 0 : set_autoprobe(l, true);
+	if (r)
 		return r;
-	bind_id_text(l, text);
-	lane_note(l, JOURNAL_ID, text);
-	l->facts.by_id = bind_by_id(l, s);
-	return l->facts.by_id ? 0 : step_bind_each(l, s);
-}
-
-static int prove(struct lane *l, const struct step *s)
-{
-	if (!l->facts.by_id)
-		return 0;
-	lane_ask(l, LANE_ASKS_PROOF); /* all seen or hopeless: bind_prove() looks which */
-	bind_prove(l, s);
-	return 0;
+	bind_by_id(l, s);
+	return step_bind_override(l, s);
 }
 
 static int autoprobe_back(struct lane *l, const struct step *s)
@@ -265,12 +278,12 @@ static int (*const acts[])(struct lane *l, const struct step *s) = {
 	[STEP_LOOK] = look,
 	[STEP_COUNT] = count,
 	[STEP_AUTOPROBE_OFF] = autoprobe_off,
+	[STEP_ID] = ask_for_id,
 	[STEP_ENABLE] = enable,
 	[STEP_LAYOUT] = layout,
 	[STEP_SURVEY] = survey,
-	[STEP_BIND_EACH] = step_bind_each,
+	[STEP_BIND_OVERRIDE] = step_bind_override,
 	[STEP_BIND_ID] = step_bind_id,
-	[STEP_PROVE] = prove,
 	[STEP_AUTOPROBE_BACK] = autoprobe_back,
 };
 _Static_assert(ELEMENTSOF(acts) == _STEP_MAX, "every step has an act");
@@ -294,7 +307,6 @@ static void leave(struct lane *l, bool failed)
 	enum place place = l->place;
 	int error = l->error;
 
-	bind_leave_id(l);
 	if (!failed)
 		return;
 	(void) carry_out(l, &l->plan->steps[l->plan->n_steps - 1]); /* the first failure counts */
@@ -308,7 +320,7 @@ static void *lane_main(void *argument)
 	struct lane *l = argument;
 	int r = 0;
 
-	lane_sleep(l);
+	thread_sleep(l->wake_fd);
 	for (unsigned i = 0; i < l->plan->n_steps && !r; i++)
 		r = carry_out(l, &l->plan->steps[i]);
 	leave(l, r != 0);
@@ -320,23 +332,9 @@ static void *lane_main(void *argument)
 
 int worker_start(struct lane *l)
 {
-	enum { STACK_SIZE = 128 << 10 };
-	pthread_attr_t attr;
-	pthread_t thread;
-	int r;
-
 	l->sysfs.tally = &l->tally;
 	l->pf_fd = -1;
 	l->autoprobe_changed = l->left.left; /* by the run before us: its first value is kept */
 	l->autoprobe_now = !l->plan->pf->drivers_autoprobe; /* until it is read */
-	r = pthread_attr_init(&attr);
-	if (r)
-		return -r;
-	r = pthread_attr_setstacksize(&attr, STACK_SIZE);
-	if (!r)
-		r = pthread_attr_setdetachstate(&attr, PTHREAD_CREATE_DETACHED);
-	if (!r)
-		r = pthread_create(&thread, &attr, lane_main, l);
-	(void) pthread_attr_destroy(&attr); /* always 0 in glibc */
-	return -r;
+	return thread_start(lane_main, l);
 }

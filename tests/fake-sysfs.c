@@ -103,10 +103,10 @@ int sysfs_open_pf(struct sysfs *s, struct bdf pf, int *ret_fd)
 static const char *text_of_pf(const struct fake_pf *pf, enum sysfs_node node, char number[16])
 {
 	static __thread char modalias[64];
-	unsigned n = node == SYSFS_PF_NUMVFS	  ? pf->num_vfs
+	unsigned n = node == SYSFS_PF_NUMVFS      ? pf->num_vfs
 		     : node == SYSFS_PF_TOTALVFS  ? pf->total_vfs
 		     : node == SYSFS_PF_AUTOPROBE ? pf->autoprobe
-		     : node == SYSFS_PF_OFFSET	  ? pf->offset
+		     : node == SYSFS_PF_OFFSET    ? pf->offset
 						  : pf->stride;
 
 	if (node == SYSFS_PF_SERIAL)
@@ -248,15 +248,21 @@ int sysfs_open_driver(struct sysfs *s, enum sysfs_node node, const char *driver,
 	return end(null_fd(NULL, ret_fd));
 }
 
-static void bind_by_id(const char *id)
+static bool has_id(const struct fake_pf *pf)
+{
+	char own[32];
+
+	snprintf(own, sizeof(own), "%04x %04x", pf->vendor, pf->vf_device);
+	return !strcmp(fake_ids[0], own) || !strcmp(fake_ids[1], own);
+}
+
+static void bind_all_of_ids(void)
 {
 	for (unsigned p = 0; p < FAKE_PFS; p++)
 		for (unsigned i = 0; i < fake_pfs[p].num_vfs; i++) {
 			struct fake_pf *pf = &fake_pfs[p];
-			char own[16];
 
-			snprintf(own, sizeof(own), "%04x %04x", pf->vendor, pf->vf_device);
-			if (pf->autoprobe && !strcmp(own, id) && !pf->vfs[i].driver[0] &&
+			if (pf->autoprobe && has_id(pf) && !pf->vfs[i].driver[0] &&
 			    !pf->vfs[i].override[0])
 				give(pf, &pf->vfs[i], "vfio-pci");
 		}
@@ -273,8 +279,8 @@ static int change_id(enum sysfs_node node, const char *id)
 	}
 	if (there)
 		return -EEXIST;
-	snprintf(place, sizeof(fake_ids[0]), "%s", id);
-	bind_by_id(id);
+	snprintf(place, sizeof(fake_ids[0]), "%.15s", id);
+	bind_all_of_ids();
 	return 0;
 }
 
@@ -292,9 +298,12 @@ static int change_binding(enum sysfs_node node, const char *name)
 	}
 	if (vf->driver[0])
 		return -EBUSY;
-	if (!vf->override[0])
+	if (vf->override[0])
+		give(pf, vf, vf->override);
+	else if (pf->autoprobe && has_id(pf))
+		give(pf, vf, "vfio-pci");
+	else
 		return -ENODEV;
-	give(pf, vf, vf->override);
 	return 0;
 }
 

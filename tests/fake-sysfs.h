@@ -10,7 +10,7 @@ enum { FAKE_PFS = 4, FAKE_VFS = 8 };
 
 struct fake_vf {
 	char driver[64], override[64]; /* "": none */
-	unsigned vfio;		       /* number of its vfio device while a VFIO driver has it */
+	unsigned vfio;                 /* number of its vfio device while a VFIO driver has it */
 };
 
 struct fake_pf {

@@ -1,51 +1,83 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* Plays files, and the files of directories, through a fuzzer's entry:  fuzz-replay FILE|DIR... */
+/*
+ * The main() of a fuzz target without libFuzzer: plays files, and the files of folders, each whole,
+ * then cut and with single bits flipped, in the same way each time.
+ *
+ *	replay-foo FILE|FOLDER...
+ */
 #include <dirent.h>
 #include <fcntl.h>
+#include <stdbool.h>
+#include <stdint.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
-#include "fdio.h"
+#include <unistd.h>
 
-enum { INPUT_SIZE_MAX = 1 << 24 };
+enum { VARIANTS = 200, INPUT_SIZE_MAX = 1 << 24, VARIED_SIZE_MAX = 1 << 16 };
 
 int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t size);
 
-static bool replay_file(int dir_fd, const char *path)
+/* A copy of exactly this size, so that ASan sees the first byte read beyond it. */
+static void play(const uint8_t *bytes, size_t size)
 {
-	_cleanup_(free_pointer) char *text = NULL;
-	size_t size;
+	uint8_t *copy = malloc(size > 0 ? size : 1);
 
-	if (fdio_read_file(dir_fd, path, INPUT_SIZE_MAX, &text, &size) != 0) {
-		(void) fprintf(stderr, "%s: cannot be read\n", path); /* where else to complain */
+	if (!copy) {
+		perror("malloc");
+		_exit(1);
+	}
+	memcpy(copy, bytes, size);
+	(void) LLVMFuzzerTestOneInput(copy, size); /* always 0 */
+	free(copy);
+}
+
+static void play_variants(uint8_t *bytes, size_t size)
+{
+	uint64_t random = 0x9e3779b97f4a7c15;
+
+	play(bytes, size);
+	for (unsigned i = 0; size > 0 && size <= VARIED_SIZE_MAX && i < VARIANTS; i++) {
+		size_t at;
+
+		random = random * 6364136223846793005 + 1442695040888963407;
+		at = (size_t) (random >> 33) % size;
+		play(bytes, at);
+		bytes[at] ^= (uint8_t) (1U << (random >> 61));
+		play(bytes, size);
+		bytes[at] ^= (uint8_t) (1U << (random >> 61));
+	}
+}
+
+static bool play_file(int dir_fd, const char *path)
+{
+	static uint8_t bytes[INPUT_SIZE_MAX];
+	int fd = openat(dir_fd, path, O_RDONLY | O_CLOEXEC);
+	ssize_t size = fd < 0 ? -1 : read(fd, bytes, sizeof(bytes));
+
+	if (fd >= 0)
+		(void) close(fd); /* only read */
+	if (size < 0) {
+		perror(path);
 		return false;
 	}
-	return LLVMFuzzerTestOneInput((const uint8_t *) text, size) == 0;
+	play_variants(bytes, (size_t) size);
+	return true;
 }
 
 /* The number of files played; -1: one of them could not be. */
-static int replay_directory(DIR *dir)
+static int play_all(const char *path)
 {
+	DIR *folder = opendir(path);
 	struct dirent *entry;
 	int n = 0;
 
-	while ((entry = readdir(dir)))
-		if (entry->d_name[0] != '.') {
-			if (!replay_file(dirfd(dir), entry->d_name))
-				return -1;
-			n++;
-		}
-	return n;
-}
-
-static int replay(const char *path)
-{
-	DIR *dir = opendir(path);
-	int n;
-
-	if (!dir)
-		return replay_file(AT_FDCWD, path) ? 1 : -1;
-	n = replay_directory(dir);
-	(void) closedir(dir); /* nothing was written */
+	if (!folder)
+		return play_file(AT_FDCWD, path) ? 1 : -1;
+	while (n >= 0 && (entry = readdir(folder)))
+		if (entry->d_name[0] != '.')
+			n = play_file(dirfd(folder), entry->d_name) ? n + 1 : -1;
+	(void) closedir(folder); /* only read */
 	return n;
 }
 
@@ -54,12 +86,12 @@ int main(int argc, char *argv[])
 	int sum = 0;
 
 	for (int i = 1; i < argc; i++) {
-		int n = replay(argv[i]);
+		int n = play_all(argv[i]);
 
 		if (n < 0)
 			return 1;
 		sum += n;
 	}
-	(void) printf("%i inputs played\n", sum); /* seen or not */
-	return sum > 0 ? 0 : 1;
+	printf("%d inputs, %d variants each\n", sum, 2 * VARIANTS);
+	return sum > 0 ? 0 : 1; /* an empty corpus tests nothing */
 }

@@ -13,13 +13,14 @@ struct rig rig;
 static void on_vfio_added(struct bdf vf, unsigned vfio)
 {
 	struct uevent group = { .kind = UEVENT_GROUP_ADD, .number = 100 + vfio };
-	struct uevent device = { .kind = UEVENT_DEVICE_ADD,
-				 .bdf = vf,
-				 .has_node = fake_has_cdevs,
-				 .number = vfio };
+	struct uevent device = {
+		.kind = UEVENT_DEVICE_ADD, .bdf = vf, .has_node = fake_has_cdevs, .number = vfio
+	};
+	struct uevent bound = { .kind = UEVENT_PCI_BIND, .bdf = vf, .driver = "vfio-pci" };
 
 	fake_uevent_send(&group);
 	fake_uevent_send(&device);
+	fake_uevent_send(&bound);
 }
 
 static void promise_pf(unsigned p)
@@ -57,10 +58,9 @@ static void end_run(void)
 	memset(&rig.hot, 0, sizeof(rig.hot));
 	memset(rig.lanes, 0, sizeof(rig.lanes));
 	memset(rig.hot_owners, 0, sizeof(rig.hot_owners));
-	memset(rig.id_groups, 0, sizeof(rig.id_groups));
+	memset(rig.registrars, 0, sizeof(rig.registrars));
 	memset(rig.hot_vfs, 0, sizeof(rig.hot_vfs));
 	memset(rig.outcomes, 0, sizeof(rig.outcomes));
-	memset(rig.seen, 0, sizeof(rig.seen));
 }
 
 void rig_reset(unsigned n_pfs)
@@ -115,15 +115,15 @@ void rig_start(void)
 	rig.hot.uevents = &rig.uevents;
 	rig.hot.lanes = rig.lanes;
 	rig.hot.owners = rig.hot_owners;
-	rig.hot.id_groups = rig.id_groups;
+	rig.hot.registrars = rig.registrars;
 	for (unsigned i = 0; i < rig.plan.n_lanes; i++) {
 		rig.lanes[i].vfs = rig.hot_vfs[i];
 		rig.lanes[i].lane.outcomes = rig.outcomes[i];
-		rig.lanes[i].seen = rig.seen[i];
-		journal_find_autoprobe(text, rig.plan.lanes[i].pf->address, &rig.lanes[i].lane.left);
+		journal_find_autoprobe(text, rig.plan.lanes[i].pf->address,
+				       &rig.lanes[i].lane.left);
 	}
 	if (rig.plan.n_id_groups > 0)
-		rig.id_groups[0].registered = journal_find_id(text, "1b36 0010 vfio-pci");
+		rig.registrars[0].left = journal_find_id(text, "1b36 0010 vfio-pci");
 	assert_int_equal(hotpath_init(&rig.hot, -1, -1, &rig.journal), 0);
 	hotpath_begin(&rig.hot, now_ns());
 }

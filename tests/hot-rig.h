@@ -23,10 +23,9 @@ struct rig {
 	struct hotpath hot;
 	struct hot_lane lanes[FAKE_PFS];
 	struct hot_owner hot_owners[FAKE_PFS];
-	struct id_group id_groups[FAKE_PFS];
+	struct registrar registrars[FAKE_PFS];
 	struct hot_vf hot_vfs[FAKE_PFS][RIG_VFS];
 	struct vf_outcome outcomes[FAKE_PFS][RIG_VFS];
-	_Atomic bool seen[FAKE_PFS][RIG_VFS];
 };
 
 extern struct rig rig;

@@ -18,8 +18,7 @@ struct scratch {
 	int fd;
 };
 
-static inline int scratch_remove(const char *path, const struct stat *st, int kind,
-				 struct FTW *ftw)
+static inline int scratch_remove(const char *path, const struct stat *st, int kind, struct FTW *ftw)
 {
 	(void) st; /* all goes */
 	(void) kind;
@@ -34,7 +33,7 @@ static inline int scratch_setup(void **state)
 	assert_non_null(s);
 	/* Hundreds of fsync() take no time in memory. */
 	(void) stpcpy(s->path, access("/dev/shm", W_OK) == 0 ? "/dev/shm/vf-restore-test-XXXXXX"
-							      : "/tmp/vf-restore-test-XXXXXX");
+							     : "/tmp/vf-restore-test-XXXXXX");
 	assert_non_null(mkdtemp(s->path));
 	s->fd = open(s->path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
 	assert_true(s->fd >= 0);

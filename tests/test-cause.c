@@ -28,8 +28,8 @@ static void c5_errno_table(void **state)
 		{ PLACE_PF_LOOK, ENOENT, "pf-absent" },
 		{ PLACE_PF_LOOK, EACCES, "not-permitted" },
 		{ PLACE_ENABLE, ENOENT, "pf-no-driver" }, /* C4, K2 */
-		{ PLACE_ENABLE, ERANGE, "too-many" },	   /* C6, K1 */
-		{ PLACE_ENABLE, ENOMEM, "no-mmio" },	   /* C7 */
+		{ PLACE_ENABLE, ERANGE, "too-many" },     /* C6, K1 */
+		{ PLACE_ENABLE, ENOMEM, "no-mmio" },      /* C7 */
 		{ PLACE_ENABLE, ENOSPC, "no-vectors" },
 		{ PLACE_ENABLE, EBUSY, "number-differs" }, /* C1, C2, K1 */
 		{ PLACE_ENABLE, EPERM, "not-permitted" },
@@ -42,15 +42,15 @@ static void c5_errno_table(void **state)
 		{ PLACE_DRIVER, ENOENT, "driver-absent" }, /* B20 */
 		{ PLACE_OVERRIDE, ENOENT, "vf-gone" },
 		{ PLACE_OVERRIDE, ENOMEM, "no-memory" },
-		{ PLACE_BIND, ENODEV, "not-bound" },	      /* K3, K5 */
-		{ PLACE_BIND, EBUSY, "wrong-driver" },	      /* B5, K3 */
-		{ PLACE_BIND, EINVAL, "no-iommu" },	      /* B17 */
+		{ PLACE_BIND, ENODEV, "not-bound" },   /* K3, K5 */
+		{ PLACE_BIND, EBUSY, "wrong-driver" }, /* B5, K3 */
+		{ PLACE_BIND, EINVAL, "no-iommu" },    /* B17 */
 		{ PLACE_BIND, ENXIO, "refused-by-driver" },
-		{ PLACE_ID, EEXIST, "refused-by-driver" },    /* B4 */
-		{ PLACE_PROOF, ENOENT, "not-bound" },	      /* K4 */
-		{ PLACE_NODE, EBUSY, "held" },		      /* B14 */
-		{ PLACE_NODE, EACCES, "token-needed" },	      /* B15, K9 */
-		{ PLACE_NODE, EPERM, "not-permitted" },	      /* S3 */
+		{ PLACE_ID, EEXIST, "refused-by-driver" }, /* B4 */
+		{ PLACE_PROOF, ENOENT, "not-bound" },      /* K4 */
+		{ PLACE_NODE, EBUSY, "held" },             /* B14 */
+		{ PLACE_NODE, EACCES, "token-needed" },    /* B15, K9 */
+		{ PLACE_NODE, EPERM, "not-permitted" },    /* S3 */
 		{ PLACE_NODE, ENOENT, "no-node" },
 		{ PLACE_NODE, EMFILE, "no-memory" },
 	};

@@ -11,8 +11,11 @@ static char error[512];
 
 static struct fault make(void)
 {
-	return (struct fault) {
-		.name = "file", .advice = "mend it", .error = error, .error_size = sizeof(error),
+	return (struct fault){
+		.name = "file",
+		.advice = "mend it",
+		.error = error,
+		.error_size = sizeof(error),
 	};
 }
 
@@ -63,7 +66,7 @@ static void what_a_terminal_obeys_is_quoted(void **state)
 	char quoted[FAULT_QUOTE_LEN];
 
 	(void) state;
-	fault_quote("a\x1b[2J\n\x7f\xc2\x9b%s", 12, '"', quoted);
+	fault_quote("a\x1b[2J\n\x7f\xc2\x9b%s", 11, '"', quoted);
 	assert_string_equal(quoted, "\"a\\x1b[2J\\x0a\\x7f\\xc2\\x9b%s\"");
 	fault_quote("", 0, '\0', quoted);
 	assert_string_equal(quoted, "");
@@ -105,12 +108,10 @@ static void a_place_in_the_text_has_line_and_column(void **state)
 	assert_string_equal(error, "file: line 2, column 5: found 'x', expected y; mend it");
 	fault_tell_syntax(&f, text, text + 9, end, "y");
 	assert_string_equal(
-		error,
-		"file: line 2, column 6: found the end of the line, expected y; mend it");
+		error, "file: line 2, column 6: found the end of the line, expected y; mend it");
 	fault_tell_syntax(&f, text, end, end, "y");
 	assert_string_equal(
-		error,
-		"file: line 3, column 1: found the end of the text, expected y; mend it");
+		error, "file: line 3, column 1: found the end of the text, expected y; mend it");
 }
 
 int main(void)

@@ -76,9 +76,24 @@ static void each_field_is_written(void **state)
 		.has_owner = true,
 		.name = "net \"0\"",
 		.has_network = true,
-		.network = { true, true, true, true, true, true, true, true, true,
-			     { 2, 0, 0, 0, 0, 7 }, 4094, 7, 0x88a8, true, true,
-			     MANIFEST_LINK_DISABLE, 1, 4294967295 },
+		.network = { true,
+			     true,
+			     true,
+			     true,
+			     true,
+			     true,
+			     true,
+			     true,
+			     true,
+			     { 2, 0, 0, 0, 0, 7 },
+			     4094,
+			     7,
+			     0x88a8,
+			     true,
+			     true,
+			     MANIFEST_LINK_DISABLE,
+			     1,
+			     4294967295 },
 	};
 	struct manifest_owner owner = { "vm/ü", -5, true, 4294967294 };
 	struct manifest_pf pf = {
@@ -115,7 +130,8 @@ static void each_field_is_written(void **state)
 
 	(void) state;
 	text = to_text(&m);
-	assert_string_equal(text,
+	assert_string_equal(
+		text,
 		"{\"format\":\"vf-restore-manifest\",\"version\":1,\"generation\":9,"
 		"\"capturedAtUsec\":8,\"machineId\":\"0123456789abcdef0123456789abcdef\","
 		"\"bootId\":\"fedcba9876543210fedcba9876543210\",\"kernelRelease\":\"7.2.13\",\n"
@@ -139,7 +155,11 @@ static void v7_absent_is_written_as_absent(void **state)
 {
 	struct manifest_vf vf = { .index = 0, .has_network = true };
 	struct manifest_pf pf = {
-		.driver = "igb", .num_vfs = 1, .offset = 1, .vfs = &vf, .n_vfs = 1,
+		.driver = "igb",
+		.num_vfs = 1,
+		.offset = 1,
+		.vfs = &vf,
+		.n_vfs = 1,
 	};
 	struct manifest m = { .pfs = &pf, .n_pfs = 1, .machine_id = "x" };
 	char *text;
@@ -156,8 +176,8 @@ static void v7_absent_is_written_as_absent(void **state)
 
 /* ---- The files ----------------------------------------------------------------------------- */
 
-#define MANIFEST_OF(generation)                                                                \
-	"{\"format\":\"vf-restore-manifest\",\"version\":1,\"generation\":" #generation             \
+#define MANIFEST_OF(generation)                                                                    \
+	"{\"format\":\"vf-restore-manifest\",\"version\":1,\"generation\":" #generation            \
 	",\"machineId\":\"0123456789abcdef0123456789abcdef\",\"physicalFunctions\":[]}\n"
 
 static const char oldest[] = MANIFEST_OF(1), old[] = MANIFEST_OF(2), newer[] = MANIFEST_OF(3);

@@ -22,10 +22,9 @@ static int set_up(void **state)
 	owners[1] = (struct manifest_owner){ .name = "vm-1", .priority = 10 };
 	for (unsigned p = 0; p < 2; p++) {
 		for (unsigned i = 0; i < 4; i++)
-			vfs[p][i] = (struct manifest_vf){ .index = i,
-							  .driver = "vfio-pci",
-							  .has_owner = true,
-							  .owner = 0 };
+			vfs[p][i] = (struct manifest_vf){
+				.index = i, .driver = "vfio-pci", .has_owner = true, .owner = 0
+			};
 		pfs[p] = (struct manifest_pf){ .address = { 0, (uint16_t) (0x100 + p * 0x100) },
 					       .vendor = 0x1b36,
 					       .device = 0x10,
@@ -94,7 +93,7 @@ static void a_cold_plan_by_id_touches_no_vf_node(void **state)
 
 	(void) state;
 	plan_price(&p, &t);
-	golden.sysfs[SYSFS_PF_DRIVER][SYSFS_LINK] = 4; /* each lane its own, the first lane both */
+	golden.sysfs[SYSFS_PF_DRIVER][SYSFS_LINK] = 4; /* each lane its own, the registrar both */
 	golden.sysfs[SYSFS_PF_MODALIAS][SYSFS_READ] = 2;
 	golden.sysfs[SYSFS_PF_NUMVFS][SYSFS_READ] = 2;
 	golden.sysfs[SYSFS_PF_NUMVFS][SYSFS_WRITE] = 2;
@@ -102,8 +101,9 @@ static void a_cold_plan_by_id_touches_no_vf_node(void **state)
 	golden.sysfs[SYSFS_PF_AUTOPROBE][SYSFS_WRITE] = 4;
 	golden.sysfs[SYSFS_PF_OFFSET][SYSFS_READ] = 2;
 	golden.sysfs[SYSFS_PF_STRIDE][SYSFS_READ] = 2;
-	golden.sysfs[SYSFS_DRIVER_NEW_ID][SYSFS_WRITE] = 2;
-	golden.sysfs[SYSFS_DRIVER_REMOVE_ID][SYSFS_WRITE] = 2;
+	golden.sysfs[SYSFS_DRIVER_BIND][SYSFS_WRITE] = 8;
+	golden.sysfs[SYSFS_DRIVER_NEW_ID][SYSFS_WRITE] = 1;
+	golden.sysfs[SYSFS_DRIVER_REMOVE_ID][SYSFS_WRITE] = 1;
 	golden.opens = 8;
 	assert_memory_equal(&t, &golden, sizeof(t));
 	assert_int_equal(tally_vf_nodes(&t), 0);
@@ -117,7 +117,7 @@ static void a_warm_lane_that_is_right_writes_nothing(void **state)
 	struct tally t;
 
 	(void) state;
-	plan_price_lane(&p, 0, &facts, &t);
+	plan_price_lane(&p.lanes[0], &facts, &t);
 	assert_int_equal(tally_writes(&t), 0);
 	assert_int_equal(tally_vf_nodes(&t), 0);
 	plan_done(&p);
@@ -132,7 +132,7 @@ static void a_wrong_driver_is_priced(void **state)
 	(void) state;
 	conf.bind_strategy = CONF_STRATEGY_OVERRIDE;
 	p = made();
-	plan_price_lane(&p, 0, &facts, &t);
+	plan_price_lane(&p.lanes[0], &facts, &t);
 	assert_int_equal(tally_writes(&t), 3); /* override, unbind, bind */
 	assert_int_equal(t.sysfs[SYSFS_VF_OVERRIDE][SYSFS_READ], 1);
 	plan_done(&p);
@@ -149,7 +149,7 @@ static void c15_what_a_killed_run_left_is_put_back(void **state)
 	struct tally t;
 
 	(void) state;
-	plan_price_lane(&p, 0, &facts, &t);
+	plan_price_lane(&p.lanes[0], &facts, &t);
 	assert_int_equal(t.sysfs[SYSFS_PF_AUTOPROBE][SYSFS_WRITE], 1);
 	plan_done(&p);
 }
@@ -194,7 +194,7 @@ static void b22_each_vf_gets_its_own_driver(void **state)
 	p = made();
 	assert_int_equal(p.lanes[0].strategy, STRATEGY_OVERRIDE);
 	for (unsigned i = 0; i < p.lanes[0].n_steps; i++)
-		if (p.lanes[0].steps[i].kind == STEP_BIND_EACH) {
+		if (p.lanes[0].steps[i].kind == STEP_BIND_OVERRIDE) {
 			const struct step *s = &p.lanes[0].steps[i];
 
 			binds++;

@@ -30,7 +30,7 @@ static char *print(const struct record *r)
 
 static const char golden_sums[] =
 	"PF           Interface      VFs Mode Strategy Enable/ms Bind/ms Total/ms VF nodes\n"
-	"0000:01:00.0 enp1s0       16/16 cold id           118.4    44.0    170.0        0\n"
+	"0000:01:00.0 enp1s0       16/16 cold id           118.4    50.1    170.0        0\n"
 	"0000:02:00.0 enp2s0         3/7 cold override     190.4    94.0    286.0        7\n"
 	"0000:03:00.0 -              0/4 cold id               -       -    499.0        0\n"
 	"0000:3b:00.0 ens1f0<&>      4/4 warm id               -       -      6.0        0\n"

@@ -11,18 +11,18 @@
 #include "sysfs.h"
 
 /* Our own mistakes end the program: seen from outside. */
-#define expect_assert_failure_in_child(expression)                                             \
-	do {                                                                                   \
-		pid_t _child = fork();                                                         \
-		int _status;                                                                   \
-                                                                                               \
-		if (_child == 0) {                                                             \
-			(void) !freopen("/dev/null", "w", stderr);                             \
-			expression;                                                            \
-			_exit(0);                                                              \
-		}                                                                              \
-		assert_int_equal(waitpid(_child, &_status, 0), _child);                        \
-		assert_true(WIFSIGNALED(_status) && WTERMSIG(_status) == SIGABRT);             \
+#define expect_assert_failure_in_child(expression)                                                 \
+	do {                                                                                       \
+		pid_t _child = fork();                                                             \
+		int _status;                                                                       \
+                                                                                                   \
+		if (_child == 0) {                                                                 \
+			(void) !freopen("/dev/null", "w", stderr);                                 \
+			expression;                                                                \
+			_exit(0);                                                                  \
+		}                                                                                  \
+		assert_int_equal(waitpid(_child, &_status, 0), _child);                            \
+		assert_true(WIFSIGNALED(_status) && WTERMSIG(_status) == SIGABRT);                 \
 	} while (0)
 
 /* A tree of plain files, laid out as the kernel's: the PF and the VF are neighbours. */
@@ -54,9 +54,18 @@ static void get(const char *path, char *ret, size_t size)
 static int set_up(void **state)
 {
 	static const char *const dirs[] = {
-		"bus",	   "bus/pci", "bus/pci/devices", "bus/pci/drivers", "bus/pci/drivers/vfio-pci",
-		"devices", "devices/pci0000:00", BRIDGE, BRIDGE "/0000:01:00.0",
-		BRIDGE "/0000:01:10.0", "class", "class/vfio-dev",
+		"bus",
+		"bus/pci",
+		"bus/pci/devices",
+		"bus/pci/drivers",
+		"bus/pci/drivers/vfio-pci",
+		"devices",
+		"devices/pci0000:00",
+		BRIDGE,
+		BRIDGE "/0000:01:00.0",
+		BRIDGE "/0000:01:10.0",
+		"class",
+		"class/vfio-dev",
 	};
 
 	(void) state;
@@ -206,8 +215,7 @@ static void a_vfio_device_tells_its_function(void **state)
 static void writing_zero_vfs_ends_the_program(void **state)
 {
 	(void) state;
-	expect_assert_failure_in_child(
-		(void) !sysfs_write_pf(&door, pf_fd, SYSFS_PF_NUMVFS, "0"));
+	expect_assert_failure_in_child((void) !sysfs_write_pf(&door, pf_fd, SYSFS_PF_NUMVFS, "0"));
 	expect_assert_failure_in_child((void) !sysfs_write_pf(&door, pf_fd, SYSFS_PF_OFFSET, "1"));
 }
 

@@ -93,7 +93,7 @@ static void it_shows_lanes_steps_vfs_and_owners(void **state)
 	char *text = draw_partly();
 
 	assert_non_null(strstr(text, ">0000:01:00.0</text>"));
-	assert_non_null(strstr(text, "<title>bind-id: 44.000 ms, from 150.400 to 194.400 ms"));
+	assert_non_null(strstr(text, "<title>bind-id: 50.100 ms, from 150.400 to 200.500 ms"));
 	assert_non_null(strstr(text, "<title>enable (stuck): 498.800 ms"));
 	assert_non_null(strstr(text, "<rect class=\"hangs\""));
 	assert_non_null(strstr(text, "<title>VF 0 of vm-0000: ready at "));

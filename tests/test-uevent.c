@@ -108,7 +108,8 @@ static void pci_functions_come_are_bound_and_go(void **state)
 	struct uevent e;
 
 	(void) state;
-	assert_int_equal(parse("add@" P "\0SUBSYSTEM=pci\0PCI_SLOT_NAME=0000:01:00.1\0SEQNUM=1", &e),
+	assert_int_equal(parse("add@" P "\0SUBSYSTEM=pci\0PCI_SLOT_NAME=0000:01:00.1\0SEQNUM=1",
+			       &e),
 			 0);
 	assert_int_equal(e.kind, UEVENT_PCI_ADD);
 	assert_address(e.bdf, "0000:01:00.1");
@@ -137,9 +138,9 @@ static void other_events_are_none_of_ours(void **state)
 	assert_int_equal(e.kind, UEVENT_OTHER);
 	assert_int_equal(parse("add@/devices/virtual/net/eth0\0SUBSYSTEM=net\0SEQNUM=1", &e), 0);
 	assert_int_equal(e.kind, UEVENT_OTHER);
-	assert_int_equal(parse("add@/devices/platform/x/vfio-dev/vfio1\0SUBSYSTEM=vfio-dev\0SEQNUM=1",
-			       &e),
-			 0);
+	assert_int_equal(
+		parse("add@/devices/platform/x/vfio-dev/vfio1\0SUBSYSTEM=vfio-dev\0SEQNUM=1", &e),
+		0);
 	assert_int_equal(e.kind, UEVENT_OTHER);
 }
 

@@ -53,9 +53,11 @@ static void every_kind_has_its_path(void **state)
 
 static void opens_for_reading_and_writing_and_not_across_exec(void **state)
 {
-	_cleanup_(close_fd) int made = openat(door.dev, "vfio/7", O_CREAT | O_WRONLY, 0600), fd = -1;
+	_cleanup_(close_fd) int made = openat(door.dev, "vfio/7", O_CREAT | O_WRONLY, 0600),
+				fd = -1;
 
 	(void) state;
+	assert_true(made >= 0);
 	tally = (struct tally){ 0 };
 	assert_int_equal(vfio_open(&door, (struct vfio_node){ VFIO_GROUP, 7 }, &fd), 0);
 	assert_int_equal(fcntl(fd, F_GETFL) & O_ACCMODE, O_RDWR);

@@ -123,10 +123,10 @@ static void link_out(struct device *d)
 		at = &(*at)->hash_next;
 	*at = d->hash_next;
 
-	*(d->prev_sibling ? &d->prev_sibling->next_sibling : &d->parent->first_child) =
-		d->next_sibling;
-	*(d->next_sibling ? &d->next_sibling->prev_sibling : &d->parent->last_child) =
-		d->prev_sibling;
+	*(d->prev_sibling ? &d->prev_sibling->next_sibling
+			  : &d->parent->first_child) = d->next_sibling;
+	*(d->next_sibling ? &d->next_sibling->prev_sibling
+			  : &d->parent->last_child) = d->prev_sibling;
 	*(d->bus_prev ? &d->bus_prev->bus_next : &model.first) = d->bus_next;
 	*(d->bus_next ? &d->bus_next->bus_prev : &model.last) = d->bus_prev;
 	d->next_sibling = d->prev_sibling = d->bus_prev = d->bus_next = NULL;
@@ -138,8 +138,7 @@ struct device *bus_new(enum device_kind kind, struct device *parent, uint32_t do
 
 	if (model.n_devices == model.size_devices) {
 		model.size_devices = model.size_devices ? 2 * model.size_devices : 1024;
-		model.devices = realloc(model.devices,
-					model.size_devices * sizeof(*model.devices));
+		model.devices = realloc(model.devices, model.size_devices * sizeof(*model.devices));
 		if (!model.devices)
 			abort();
 	}
@@ -209,8 +208,8 @@ void bus_announce(struct device *d)
 {
 	if (!model.noiommu && !d->group)
 		group_join(d, d->pf && d->pf->sriov->config->shared_group ? d->pf->group : NULL);
-	if (d->kind == DEVICE_PF ? d->sriov->config->wakeup :
-				   d->kind == DEVICE_VF && d->pf->sriov->config->wakeup) {
+	if (d->kind == DEVICE_PF ? d->sriov->config->wakeup
+				 : d->kind == DEVICE_VF && d->pf->sriov->config->wakeup) {
 		d->wakeup = numbers_take(&model.wakeup_ids);
 		uevent_wakeup("add", d);
 	}
@@ -253,8 +252,7 @@ struct device *bus_port(uint32_t domain, uint8_t bus)
 	unsigned n = 0, port;
 
 	for (unsigned i = 0; i < model.n_pfs; i++)
-		if (model.pfs[i].port && model.pfs[i].domain == domain &&
-		    model.pfs[i].bus == bus)
+		if (model.pfs[i].port && model.pfs[i].domain == domain && model.pfs[i].bus == bus)
 			return model.pfs[i].port;
 	for (d = host->first_child; d; d = d->next_sibling)
 		n++;
@@ -264,6 +262,7 @@ struct device *bus_port(uint32_t domain, uint8_t bus)
 	d->device = 0x000c;
 	d->class = 0x060400;
 	d->ready = true;
-	group_join(d, NULL);
+	if (!model.noiommu)
+		group_join(d, NULL);
 	return d;
 }

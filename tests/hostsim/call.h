@@ -8,7 +8,7 @@ enum op { OP_LOOKUP, OP_OPEN, OP_READ, OP_WRITE, OP_READLINK, OP_READDIR, _OP_MA
 
 struct call {
 	enum op op;
-	node_t node;	  /* of a lookup the directory */
+	node_t node;      /* of a lookup the directory */
 	const char *name; /* of a lookup */
 	const char *text; /* of a write */
 	pid_t tid, tgid;

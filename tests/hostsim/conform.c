@@ -156,7 +156,8 @@ static size_t put_address(const char *text, char *ret, size_t size)
 		    (rid - p->rid - p->offset) % p->stride == 0 &&
 		    (rid - p->rid - p->offset) / p->stride < p->n)
 			return snprintf(ret, size, "%%{%s.%u}", p->name,
-					(rid - p->rid - p->offset) / p->stride), len;
+					(rid - p->rid - p->offset) / p->stride),
+			       len;
 	}
 	return 0;
 }
@@ -180,9 +181,12 @@ static size_t put_bridges(const char *text, char *ret, size_t size)
 
 static size_t put_numbered(const char *text, char *ret, size_t size)
 {
-	static const struct { const char *before; bool is_group; } known[] = {
-		{ "iommu_groups/", true }, { "virtual/vfio/", true }, { "DEVNAME=vfio/", true },
-		{ "MAJOR=", false }, { "/wakeup/wakeup", false },
+	static const struct {
+		const char *before;
+		bool is_group;
+	} known[] = {
+		{ "iommu_groups/", true }, { "virtual/vfio/", true },   { "DEVNAME=vfio/", true },
+		{ "MAJOR=", false },       { "/wakeup/wakeup", false },
 	};
 
 	for (size_t i = 0; i < sizeof(known) / sizeof(*known); i++) {
@@ -311,7 +315,10 @@ static size_t unescape(const char *text, char *ret, size_t size)
 	for (; *text && n < size; text++) {
 		if (*text == '\\' && text[1]) {
 			text++;
-			ret[n++] = *text == 'n' ? '\n' : *text == '0' ? 0 : *text == 's' ? ' ' : *text;
+			ret[n++] = *text == 'n'   ? '\n'
+				   : *text == '0' ? 0
+				   : *text == 's' ? ' '
+						  : *text;
 		} else {
 			ret[n++] = *text;
 		}

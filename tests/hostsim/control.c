@@ -26,6 +26,7 @@ const char control_help[] =
 	"  wait-hanging [N [S]]   until N calls hang, S seconds at most (1, 10)\n"
 	"  release [N|all] [E]    let hanging calls (of fault N) go on, or fail with errno E\n"
 	"  trace FILE|off         write each operation as a line\n"
+	"  clock                  --late and the like begin to count (with --stopped)\n"
 	"  costs PRESET|FILE      another cost plan\n"
 	"  appear PF              a PF (pf1 or address) is plugged in, or comes late now\n"
 	"  vanish PF|PF/I|BDF     a PF or VF is pulled out\n"
@@ -53,7 +54,9 @@ static void put_devices(FILE *out)
 	model_lock();
 	for (const struct device *d = model.first; d; d = d->bus_next)
 		fprintf(out, "%s %s driver=%s override=%s group=%d vfio=%d open=%u\n", d->name,
-			d->kind == DEVICE_PF ? "pf" : d->kind == DEVICE_VF ? "vf" : "port",
+			d->kind == DEVICE_PF   ? "pf"
+			: d->kind == DEVICE_VF ? "vf"
+					       : "port",
 			d->driver ? d->driver->name : "-", d->override ?: "-",
 			d->group ? (int) d->group->id : -1, d->vfio,
 			d->opened + (d->group && d->vfio >= 0 ? d->group->opened : 0));
@@ -96,8 +99,9 @@ static int plan_command(char **word, FILE *out)
 		return faults_hanging(out), 0;
 	if (strcmp(word[0], "wait-hanging") == 0)
 		return faults_wait_hanging(word[1] ? (unsigned) atoi(word[1]) : 1,
-					   word[1] && word[2] ? atof(word[2]) : 10) ?
-			       0 : -ETIMEDOUT;
+					   word[1] && word[2] ? atof(word[2]) : 10)
+			       ? 0
+			       : -ETIMEDOUT;
 	if (strcmp(word[0], "release") == 0)
 		return release(word, out);
 	return -ENOSYS;
@@ -113,6 +117,8 @@ static int command(char **word, FILE *out)
 		return count_report(out, word[1] ? COUNT_WITH_VFS : 0), 0;
 	if (strcmp(word[0], "reset") == 0)
 		return count_reset(), 0;
+	if (strcmp(word[0], "clock") == 0)
+		return later_start(), 0;
 	if (strcmp(word[0], "devices") == 0)
 		return put_devices(out), 0;
 	if (!word[1])

@@ -20,10 +20,14 @@ static struct price {
 } prices[_COST_MAX];
 
 static const char *const names[_COST_MAX] = {
-	[COST_NUMVFS] = "numvfs", [COST_DISABLE] = "disable", [COST_BIND] = "bind",
+	[COST_NUMVFS] = "numvfs",
+	[COST_DISABLE] = "disable",
+	[COST_BIND] = "bind",
 };
 
-static const struct { const char *name, *text; } presets[] = {
+static const struct {
+	const char *name, *text;
+} presets[] = {
 	{ "none", "" },
 	/* drivers/pci/iov.c: msleep(100) and the loop over VFs, ssleep(1) when disabling, all under
 	 * pci_rescan_remove_lock; binding is serial by iommu_probe_device_lock, vfio.group_lock,
@@ -40,7 +44,7 @@ static const struct { const char *name, *text; } presets[] = {
  * binding doesn't take it.
  * Recursive, for a VF may be bound while it is made (autoprobe). */
 static pthread_mutex_t pf_locks[PFS_MAX] = { [0 ... PFS_MAX - 1] =
-	PTHREAD_RECURSIVE_MUTEX_INITIALIZER_NP };
+						     PTHREAD_RECURSIVE_MUTEX_INITIALIZER_NP };
 
 static struct lock *lock_of(const char *name)
 {
@@ -92,9 +96,11 @@ static int parse(FILE *f)
 
 	while (fgets(line, sizeof(line), f))
 		if (parse_line(line) < 0) {
-			fprintf(stderr, "hostsim: costs: cannot read the line beginning '%s'; "
+			fprintf(stderr,
+				"hostsim: costs: cannot read the line beginning '%s'; "
 				"expected: numvfs|disable|bind [lock=none|pf|NAME] [ms=N] "
-				"[per-vf-ms=N]\n", line);
+				"[per-vf-ms=N]\n",
+				line);
 			return -EINVAL;
 		}
 	return 0;
@@ -115,8 +121,10 @@ int cost_load(const char *what)
 	if (!f)
 		f = fopen(what, "re");
 	if (!f) {
-		fprintf(stderr, "hostsim: costs: '%s' is neither none, today, parallel nor a file "
-			"to read: %m\n", what);
+		fprintf(stderr,
+			"hostsim: costs: '%s' is neither none, today, parallel nor a file "
+			"to read: %m\n",
+			what);
 		return -errno;
 	}
 	r = parse(f);

@@ -5,8 +5,7 @@
 #include "count.h"
 #include "entries.h"
 
-const char *const op_names[_OP_MAX] = { "lookup", "open",     "read",
-					"write",  "readlink", "readdir" };
+const char *const op_names[_OP_MAX] = { "lookup", "open", "read", "write", "readlink", "readdir" };
 
 struct sums {
 	uint64_t ops[_OP_MAX];
@@ -112,7 +111,7 @@ static void see(struct process *p, struct device *d, unsigned slot)
 {
 	uint64_t bit = UINT64_C(1) << (slot & 63);
 
-	if (!slot || (d->seen[slot >> 6] & bit))
+	if (!slot || d->forgotten || (d->seen[slot >> 6] & bit))
 		return;
 	d->seen[slot >> 6] |= bit;
 	p->sums.nodes++;
@@ -186,9 +185,17 @@ void count_reset(void)
 	n_processes = 0;
 	n_uevents = 0;
 	total = (struct sums){ 0 };
+	model.n_vfs = model.n_nodes = 0;
 	for (size_t i = 0; i < model.n_devices; i++) {
-		memset(model.devices[i]->seen, 0, sizeof(model.devices[i]->seen));
-		model.devices[i]->n_lookups = model.devices[i]->n_readdirs = 0;
+		struct device *d = model.devices[i];
+
+		memset(d->seen, 0, sizeof(d->seen));
+		d->n_lookups = d->n_readdirs = 0;
+		d->forgotten = !d->alive;
+		if (d->kind != DEVICE_VF || !d->alive)
+			continue;
+		model.n_vfs++;
+		model.n_nodes += entries_count(d);
 	}
 	pthread_mutex_unlock(&mutex);
 	model_unlock();
@@ -242,7 +249,11 @@ static void put_processes(FILE *out)
 
 static void put_commands(FILE *out)
 {
-	struct { char comm[16]; struct sums sums; size_t n; } all[128] = { 0 };
+	struct {
+		char comm[16];
+		struct sums sums;
+		size_t n;
+	} all[128] = { 0 };
 	size_t n = 0;
 
 	for (size_t i = 0; i < PROCESSES; i++)
@@ -278,7 +289,7 @@ static void put_vfs(FILE *out)
 	for (size_t i = 0; i < model.n_devices; i++) {
 		const struct device *d = model.devices[i];
 
-		if (d->kind != DEVICE_VF)
+		if (d->kind != DEVICE_VF || d->forgotten)
 			continue;
 		fprintf(out, "%s\n \"%s%s\":{\"nodes\":%d,\"lookups\":%u,\"readdirs\":%u}", comma,
 			d->name, d->alive ? "" : "!",
@@ -304,9 +315,11 @@ void count_report(FILE *out, unsigned flags)
 		put_vfs(out);
 	fprintf(out, "\"vfs\":%ju,", (uintmax_t) model.n_vfs);
 	put_sums(out, &total);
-	fprintf(out, ",\"uevents\":%ju,\n\"perVf\":%.3f,\"eagerNodes\":%ju,\"eagerPerVf\":%.3f,"
-		"\"eagerMs\":%.3f,\"lazyMs\":%.3f}\n", (uintmax_t) n_uevents,
-		(double) total.nodes / n, (uintmax_t) model.n_nodes, (double) model.n_nodes / n,
+	fprintf(out,
+		",\"uevents\":%ju,\n\"perVf\":%.3f,\"eagerNodes\":%ju,\"eagerPerVf\":%.3f,"
+		"\"eagerMs\":%.3f,\"lazyMs\":%.3f}\n",
+		(uintmax_t) n_uevents, (double) total.nodes / n, (uintmax_t) model.n_nodes,
+		(double) model.n_nodes / n,
 		(vfs * device_ns + (double) model.n_nodes * node_ns) / 1e6,
 		(vfs * device_ns + (double) total.nodes * node_ns) / 1e6);
 	pthread_mutex_unlock(&mutex);

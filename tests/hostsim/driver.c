@@ -13,8 +13,14 @@
 #include "uevent-send.h"
 
 #define ANY .subvendor = PCI_ANY, .subdevice = PCI_ANY
-#define DEV(v, d) { .vendor = (v), .device = (d), ANY }
-#define CLASS(c, m) { .vendor = PCI_ANY, .device = PCI_ANY, ANY, .class = (c), .class_mask = (m) }
+#define DEV(v, d)                                                                                  \
+	{                                                                                          \
+		.vendor = (v), .device = (d), ANY                                                  \
+	}
+#define CLASS(c, m)                                                                                \
+	{                                                                                          \
+		.vendor = PCI_ANY, .device = PCI_ANY, ANY, .class = (c), .class_mask = (m)         \
+	}
 
 static const struct pci_id ids_any[] = {
 	{ .vendor = PCI_ANY, .device = PCI_ANY, ANY, .override_only = true }

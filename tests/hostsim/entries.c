@@ -7,11 +7,30 @@
 #include "uevent-send.h"
 
 /* Where: of all functions, only VFs ..., while bound, while bound to a VFIO driver */
-enum { PORTS = 1, PFS = 2, VFS = 4, PCI = 7, HOSTS = 8, DRIVEN = 16, VFIO = 32, WAKEUP = 64,
-       SERIAL = 128, CDEV = 256, NO_CDEV = 512 };
+enum {
+	PORTS = 1,
+	PFS = 2,
+	VFS = 4,
+	PCI = 7,
+	HOSTS = 8,
+	DRIVEN = 16,
+	VFIO = 32,
+	WAKEUP = 64,
+	SERIAL = 128,
+	CDEV = 256,
+	NO_CDEV = 512
+};
 
-enum { DIR_SELF, DIR_POWER, DIR_WAKEUP, DIR_WAKEUP_N, DIR_VFIO, DIR_VFIO_N, DIR_VFIO_POWER,
-       _DIR_MAX };
+enum {
+	DIR_SELF,
+	DIR_POWER,
+	DIR_WAKEUP,
+	DIR_WAKEUP_N,
+	DIR_VFIO,
+	DIR_VFIO_N,
+	DIR_VFIO_POWER,
+	_DIR_MAX
+};
 static unsigned dir_slot[_DIR_MAX]; /* slots of the directories */
 
 static const struct row {
@@ -156,8 +175,9 @@ unsigned entries_max(void)
 
 static bool visible(const struct device *d, const struct row *row)
 {
-	static const unsigned kinds[] = { [DEVICE_HOST] = HOSTS, [DEVICE_PORT] = PORTS,
-					  [DEVICE_PF] = PFS, [DEVICE_VF] = VFS };
+	static const unsigned kinds[] = {
+		[DEVICE_HOST] = HOSTS, [DEVICE_PORT] = PORTS, [DEVICE_PF] = PFS, [DEVICE_VF] = VFS
+	};
 	unsigned w = row->where;
 
 	return (w & kinds[d->kind]) && !((w & DRIVEN) && (!d->driver || !d->linked)) &&
@@ -272,7 +292,10 @@ static int resource(const struct device *d, char *ret, size_t size)
 static int text_of(const struct device *d, const char *name, char *ret, size_t size)
 {
 	const struct sriov *s = d->sriov;
-	const struct { const char *name, *format; unsigned value; } numbers[] = {
+	const struct {
+		const char *name, *format;
+		unsigned value;
+	} numbers[] = {
 		{ "class", "0x%06x\n", d->class },
 		{ "device", "0x%04x\n", d->device },
 		{ "sriov_drivers_autoprobe", "%u\n", s ? s->autoprobe : 0 },
@@ -319,8 +342,8 @@ static int vfio_uevent(const struct device *d, char *ret, size_t size)
 
 	vfio_device_name(d, name);
 	return model.cdev ? snprintf(ret, size, "MAJOR=%d\nMINOR=%d\nDEVNAME=vfio/devices/%s\n",
-				     MAJOR_CDEV, d->vfio, name) :
-			    snprintf(ret, size, "%s", "");
+				     MAJOR_CDEV, d->vfio, name)
+			  : snprintf(ret, size, "%s", "");
 }
 
 int entries_read(struct device *d, unsigned slot, char *ret, size_t size)

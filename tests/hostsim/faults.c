@@ -9,8 +9,16 @@
 #include "entries.h"
 #include "faults.h"
 
-enum action { FAULT_ERROR, FAULT_HANG, FAULT_SHORT, FAULT_VANISH, FAULT_KILL, FAULT_KILL_AFTER,
-	      FAULT_DROP, FAULT_DELAY };
+enum action {
+	FAULT_ERROR,
+	FAULT_HANG,
+	FAULT_SHORT,
+	FAULT_VANISH,
+	FAULT_KILL,
+	FAULT_KILL_AFTER,
+	FAULT_DROP,
+	FAULT_DELAY
+};
 enum { OP_ANY = _OP_MAX, OP_UEVENT, FAULTS_MAX = 256 };
 
 struct fault {
@@ -90,7 +98,7 @@ static int parse_range(const char *text, struct fault *f)
 static int parse_action(const char *text, struct fault *f)
 {
 	static const char *const words[] = {
-		[FAULT_HANG] = "hang", [FAULT_SHORT] = "short", [FAULT_VANISH] = "vanish",
+		[FAULT_HANG] = "hang", [FAULT_SHORT] = "short",           [FAULT_VANISH] = "vanish",
 		[FAULT_KILL] = "kill", [FAULT_KILL_AFTER] = "kill-after", [FAULT_DROP] = "drop",
 	};
 
@@ -129,8 +137,10 @@ int faults_add(const char *spec)
 		       parse_action(equals + 1, &f) == 0;
 	}
 	if (!good) {
-		fprintf(stderr, "hostsim: fault '%s' is not of the form "
-			"OP[@COMM]:PATHGLOB:K=ACTION, see tests/hostsim/README.md\n", spec);
+		fprintf(stderr,
+			"hostsim: fault '%s' is not of the form "
+			"OP[@COMM]:PATHGLOB:K=ACTION, see tests/hostsim/README.md\n",
+			spec);
 		return -EINVAL;
 	}
 	pthread_mutex_lock(&mutex);

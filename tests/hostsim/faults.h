@@ -10,8 +10,8 @@
 /* What the file system has to do with a call: */
 enum verdict {
 	CALL_GOES_ON,
-	CALL_FAILS,	/* with ret_error */
-	CALL_IS_SHORT,	/* half of it, without effect */
+	CALL_FAILS,     /* with ret_error */
+	CALL_IS_SHORT,  /* half of it, without effect */
 	CALL_THEN_KILL, /* do it, kill the process, reply */
 };
 

@@ -23,7 +23,7 @@ struct open_reply {
 };
 
 struct open_file {
-	pthread_mutex_t mutex; /* kernfs serialises writes on one open file (of->mutex) */
+	pthread_mutex_t mutex;  /* kernfs serialises writes on one open file (of->mutex) */
 	_Atomic unsigned users; /* the file, and writes: a reply lets it be closed at once */
 };
 
@@ -37,7 +37,7 @@ struct open_dir {
 	struct dir_entry {
 		char name[48];
 		struct stat stat;
-	} *entries;
+	} * entries;
 	size_t n, size;
 };
 
@@ -97,7 +97,11 @@ static void fs_init(void *userdata, struct fuse_conn_info *conn)
 	(void) userdata;
 	/* readdirplus would look up what nobody asked for */
 	conn->want &= ~(unsigned) (FUSE_CAP_READDIRPLUS | FUSE_CAP_READDIRPLUS_AUTO);
-	conn->want &= ~(unsigned) FUSE_CAP_ASYNC_READ;
+	/* a new size by setattr instead: the kernel would note a size of 0, and write beyond it one
+	 * at a time */
+	conn->want &= ~(unsigned) FUSE_CAP_ATOMIC_O_TRUNC;
+	/* a lookup that hangs must not stop others in the same directory */
+	conn->want |= FUSE_CAP_PARALLEL_DIROPS;
 }
 
 static void fs_lookup(fuse_req_t req, fuse_ino_t parent, const char *name)

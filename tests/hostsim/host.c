@@ -20,7 +20,11 @@ static const struct preset {
 	{ "mlx5", 0x15b3, 0x101d, 0x101e, 0x15b3, 0x0016, 0x020000, 2, 1, 127, "mlx5_core" },
 };
 
-static struct { char what[40]; double seconds; bool vanishes; } times[64];
+static struct {
+	char what[40];
+	double seconds;
+	bool vanishes;
+} times[64];
 static size_t n_times;
 static char without[16][40];
 static size_t n_without;
@@ -45,46 +49,65 @@ static int set_address(struct pf_config *c, const char *value)
 	return 0;
 }
 
+enum key_kind { KEY_HEX16, KEY_NUMBER, KEY_FLAG, KEY_SECONDS, KEY_TEXT, KEY_CLASS };
+
+static const struct {
+	const char *key;
+	enum key_kind kind;
+	size_t at; /* in struct pf_config */
+} keys[] = {
+	{ "vendor", KEY_HEX16, offsetof(struct pf_config, vendor) },
+	{ "device", KEY_HEX16, offsetof(struct pf_config, device) },
+	{ "vf_device", KEY_HEX16, offsetof(struct pf_config, vf_device) },
+	{ "subvendor", KEY_HEX16, offsetof(struct pf_config, subvendor) },
+	{ "subdevice", KEY_HEX16, offsetof(struct pf_config, subdevice) },
+	{ "class", KEY_CLASS, offsetof(struct pf_config, class) },
+	{ "offset", KEY_NUMBER, offsetof(struct pf_config, offset) },
+	{ "stride", KEY_NUMBER, offsetof(struct pf_config, stride) },
+	{ "totalvfs", KEY_NUMBER, offsetof(struct pf_config, totalvfs) },
+	{ "numvfs", KEY_NUMBER, offsetof(struct pf_config, numvfs) },
+	{ "autoprobe", KEY_FLAG, offsetof(struct pf_config, autoprobe) },
+	{ "wakeup", KEY_FLAG, offsetof(struct pf_config, wakeup) },
+	{ "shared-group", KEY_FLAG, offsetof(struct pf_config, shared_group) },
+	{ "driver-after", KEY_SECONDS, offsetof(struct pf_config, driver_after) },
+	{ "vf-delay", KEY_SECONDS, offsetof(struct pf_config, vf_delay) },
+	{ "vf-interval", KEY_SECONDS, offsetof(struct pf_config, vf_interval) },
+	{ "serial", KEY_TEXT, offsetof(struct pf_config, serial) },
+	{ "driver", KEY_TEXT, offsetof(struct pf_config, driver) },
+	{ "bound", KEY_TEXT, offsetof(struct pf_config, bound) },
+};
+
+static void set_value(enum key_kind kind, void *at, const char *value)
+{
+	switch (kind) {
+	case KEY_HEX16:
+		*(uint16_t *) at = (uint16_t) strtoul(value, NULL, 16);
+		break;
+	case KEY_CLASS:
+		*(uint32_t *) at = (uint32_t) strtoul(value, NULL, 16);
+		break;
+	case KEY_NUMBER:
+		*(unsigned *) at = (unsigned) strtoul(value, NULL, 10);
+		break;
+	case KEY_FLAG:
+		*(bool *) at = *value == '1';
+		break;
+	case KEY_SECONDS:
+		*(double *) at = atof(value);
+		break;
+	case KEY_TEXT:
+		snprintf(at, 40, "%s", strcmp(value, "none") ? value : "");
+		break;
+	}
+}
+
 static int set_key(struct pf_config *c, const char *key, const char *value)
 {
-	const struct { const char *key; uint16_t *at; } ids[] = {
-		{ "vendor", &c->vendor }, { "device", &c->device }, { "vf_device", &c->vf_device },
-		{ "subvendor", &c->subvendor }, { "subdevice", &c->subdevice },
-	};
-	const struct { const char *key; unsigned *at; } numbers[] = {
-		{ "offset", &c->offset }, { "stride", &c->stride },
-		{ "totalvfs", &c->totalvfs }, { "numvfs", &c->numvfs },
-	};
-	const struct { const char *key; bool *at; } flags[] = {
-		{ "autoprobe", &c->autoprobe }, { "wakeup", &c->wakeup },
-		{ "shared-group", &c->shared_group },
-	};
-	const struct { const char *key; double *at; } spans[] = {
-		{ "driver-after", &c->driver_after }, { "vf-delay", &c->vf_delay },
-		{ "vf-interval", &c->vf_interval },
-	};
-	const struct { const char *key; char *at; } texts[] = {
-		{ "serial", c->serial }, { "driver", c->driver }, { "bound", c->bound },
-	};
-
-	for (size_t i = 0; i < sizeof(ids) / sizeof(*ids); i++)
-		if (strcmp(ids[i].key, key) == 0)
-			return *ids[i].at = (uint16_t) strtoul(value, NULL, 16), 0;
-	for (size_t i = 0; i < sizeof(numbers) / sizeof(*numbers); i++)
-		if (strcmp(numbers[i].key, key) == 0)
-			return *numbers[i].at = (unsigned) strtoul(value, NULL, 10), 0;
-	for (size_t i = 0; i < sizeof(flags) / sizeof(*flags); i++)
-		if (strcmp(flags[i].key, key) == 0)
-			return *flags[i].at = *value == '1', 0;
-	for (size_t i = 0; i < sizeof(spans) / sizeof(*spans); i++)
-		if (strcmp(spans[i].key, key) == 0)
-			return *spans[i].at = atof(value), 0;
-	for (size_t i = 0; i < sizeof(texts) / sizeof(*texts); i++)
-		if (strcmp(texts[i].key, key) == 0)
-			return snprintf(texts[i].at, 40, "%s", strcmp(value, "none") ? value : ""),
-			       0;
-	if (strcmp(key, "class") == 0)
-		return c->class = (uint32_t) strtoul(value, NULL, 16), 0;
+	for (size_t i = 0; i < sizeof(keys) / sizeof(*keys); i++)
+		if (strcmp(keys[i].key, key) == 0) {
+			set_value(keys[i].kind, (char *) c + keys[i].at, value);
+			return 0;
+		}
 	return strcmp(key, "at") == 0 ? set_address(c, value) : -EINVAL;
 }
 
@@ -130,9 +153,16 @@ int host_pf(const char *text)
 	if (!p || !count || model.n_pfs + count > PFS_MAX)
 		return complain("pf", text, "nvme|igb|ice|mlx5[:TOTALVFS][*COUNT][,KEY=VALUE...]");
 	struct pf_config base = {
-		.vendor = p->vendor, .device = p->device, .vf_device = p->vf_device,
-		.subvendor = p->subvendor, .subdevice = p->subdevice, .class = p->class,
-		.offset = p->offset, .stride = p->stride, .autoprobe = true, .wakeup = true,
+		.vendor = p->vendor,
+		.device = p->device,
+		.vf_device = p->vf_device,
+		.subvendor = p->subvendor,
+		.subdevice = p->subdevice,
+		.class = p->class,
+		.offset = p->offset,
+		.stride = p->stride,
+		.autoprobe = true,
+		.wakeup = true,
 		.totalvfs = colon ? (unsigned) strtoul(colon + 1, NULL, 10) : p->totalvfs,
 	};
 

@@ -11,6 +11,7 @@
 #include <sys/mount.h>
 #include <sys/prctl.h>
 #include <sys/wait.h>
+#include <time.h>
 #include <unistd.h>
 #include "control.h"
 #include "cost.h"
@@ -25,8 +26,9 @@
 #include "uevent-send.h"
 
 static const char *arg_report, *arg_control = "/run/hostsim/control", *arg_trace, *arg_costs;
-static bool arg_quiet, arg_report_vfs, arg_userns;
-static const char *arg_keep[16];
+static bool arg_quiet, arg_report_vfs, arg_userns, arg_stopped, arg_modprobe;
+enum { KEEP_MAX = 15 };
+static const char *arg_keep[KEEP_MAX + 1];
 static size_t n_keep;
 static volatile sig_atomic_t child;
 
@@ -47,8 +49,8 @@ static const char help[] =
 	"        vf-delay=S vf-interval=S                   VFs come so long after numvfs returned\n"
 	"        shared-group=1 wakeup=0                    VFs in the PF's group; no wakeup source\n"
 	"  --driver NAME[=VVVV:DDDD+...][,vfio][,async=MS]  one more driver is registered\n"
-	"  --without-driver NAME                            ... or is not (vfio-pci is by default)\n"
-	"  --cdev | --group | --cdev-only                   VFIO nodes: both (default), groups, cdevs\n"
+	"  --without-driver NAME                            ... or is not (vfio-pci is)\n"
+	"  --cdev | --group | --cdev-only                   VFIO nodes: both, groups, cdevs\n"
 	"  --noiommu                                        vfio's noiommu mode\n"
 	"  --enable-sriov                                   vfio_pci.enable_sriov=1\n"
 	"  --text GLOB=TEXT                                 what files say instead\n"
@@ -56,48 +58,20 @@ static const char help[] =
 	"What happens to it:\n"
 	"  --late PF[/INDEX]=SECONDS                        a PF (or a VF after numvfs) comes late\n"
 	"  --vanish PF[/INDEX]|BDF=SECONDS                  it is pulled out then\n"
-	"  --fault 'OP[@COMM]:PATHGLOB:K=ACTION'            OP lookup open read write readlink readdir\n"
-	"        any uevent; K 3, 3-5, 3+, *; ACTION an errno, hang short vanish kill kill-after\n"
-	"        drop delay=MS\n"
+	"  --stopped                                        seconds count from `ctl clock` only\n"
+	"  --fault 'OP[@COMM]:PATHGLOB:K=ACTION'            OP lookup open read write readlink\n"
+	"        readdir any uevent; K 3, 3-5, 3+, *; ACTION an errno, hang short vanish kill\n"
+	"        kill-after drop delay=MS\n"
 	"  --costs none|today|parallel|FILE                 time and locks of operations\n"
 	"The run:\n"
 	"  --trace FILE      each operation as a line      --report FILE    the report there\n"
 	"  --report-vfs      the report lists every VF     --quiet          no report\n"
 	"  --control PATH    the control socket            --userns         also when root\n"
+	"  --prices NODE,DEVICE                             ns, for eagerMs and lazyMs of the report\n"
+	"  --fake-modprobe   modprobe succeeds for the host's drivers (driverctl calls it)\n"
 	"  --keep DIR        leave /run or /var/lib or /etc/driverctl.d as it is\n"
 	"\n"
 	"tests/hostsim/ctl:\n";
-
-enum { OPT_PF = 256, OPT_DRIVER, OPT_WITHOUT, OPT_CDEV, OPT_GROUP, OPT_CDEV_ONLY, OPT_NOIOMMU,
-       OPT_SRIOV, OPT_TEXT, OPT_HOST, OPT_LATE, OPT_VANISH, OPT_FAULT, OPT_COSTS, OPT_TRACE,
-       OPT_REPORT, OPT_REPORT_VFS, OPT_QUIET, OPT_CONTROL, OPT_USERNS, OPT_KEEP, OPT_PRICES };
-
-static const struct option options[] = {
-	{ "pf", required_argument, NULL, OPT_PF },
-	{ "driver", required_argument, NULL, OPT_DRIVER },
-	{ "without-driver", required_argument, NULL, OPT_WITHOUT },
-	{ "cdev", no_argument, NULL, OPT_CDEV },
-	{ "group", no_argument, NULL, OPT_GROUP },
-	{ "cdev-only", no_argument, NULL, OPT_CDEV_ONLY },
-	{ "noiommu", no_argument, NULL, OPT_NOIOMMU },
-	{ "enable-sriov", no_argument, NULL, OPT_SRIOV },
-	{ "text", required_argument, NULL, OPT_TEXT },
-	{ "host", required_argument, NULL, OPT_HOST },
-	{ "late", required_argument, NULL, OPT_LATE },
-	{ "vanish", required_argument, NULL, OPT_VANISH },
-	{ "fault", required_argument, NULL, OPT_FAULT },
-	{ "costs", required_argument, NULL, OPT_COSTS },
-	{ "trace", required_argument, NULL, OPT_TRACE },
-	{ "report", required_argument, NULL, OPT_REPORT },
-	{ "report-vfs", no_argument, NULL, OPT_REPORT_VFS },
-	{ "quiet", no_argument, NULL, OPT_QUIET },
-	{ "control", required_argument, NULL, OPT_CONTROL },
-	{ "userns", no_argument, NULL, OPT_USERNS },
-	{ "keep", required_argument, NULL, OPT_KEEP },
-	{ "prices", required_argument, NULL, OPT_PRICES },
-	{ "help", no_argument, NULL, 'h' },
-	{ NULL, 0, NULL, 0 },
-};
 
 static int host_file(const char *path);
 
@@ -111,33 +85,63 @@ static int set_prices(const char *value)
 	return 0;
 }
 
-static int apply(int option, const char *value)
+static int set_text(const char *value)
 {
-	switch (option) {
-	case OPT_PF: return host_pf(value);
-	case OPT_DRIVER: return host_driver(value);
-	case OPT_WITHOUT: return host_without(value);
-	case OPT_CDEV: return model.cdev = model.group_nodes = true, 0;
-	case OPT_GROUP: return model.cdev = false, 0;
-	case OPT_CDEV_ONLY: return model.group_nodes = false, 0;
-	case OPT_NOIOMMU: return model.noiommu = true, 0;
-	case OPT_SRIOV: return model.enable_sriov = true, 0;
-	case OPT_TEXT: return fs_set_text(value), 0;
-	case OPT_HOST: return host_file(value);
-	case OPT_LATE: return host_late(value);
-	case OPT_VANISH: return host_vanish(value);
-	case OPT_FAULT: return faults_add(value);
-	case OPT_COSTS: return arg_costs = value, 0;
-	case OPT_TRACE: return arg_trace = value, 0;
-	case OPT_REPORT: return arg_report = value, 0;
-	case OPT_REPORT_VFS: return arg_report_vfs = true, 0;
-	case OPT_QUIET: return arg_quiet = true, 0;
-	case OPT_CONTROL: return arg_control = value, 0;
-	case OPT_USERNS: return arg_userns = true, 0;
-	case OPT_KEEP: return n_keep < 15 ? arg_keep[n_keep++] = value, 0 : -EINVAL;
-	case OPT_PRICES: return set_prices(value);
-	default: return -EINVAL;
-	}
+	fs_set_text(value);
+	return 0;
+}
+
+static int keep(const char *value)
+{
+	if (n_keep == KEEP_MAX)
+		return -EINVAL;
+	arg_keep[n_keep++] = value;
+	return 0;
+}
+
+/* An option has a function, a text to remember, or a flag and its value. */
+static const struct word {
+	const char *name;
+	int (*function)(const char *value);
+	const char **text;
+	bool *flag, value;
+} words[] = {
+	{ "pf", .function = host_pf },
+	{ "driver", .function = host_driver },
+	{ "without-driver", .function = host_without },
+	{ "text", .function = set_text },
+	{ "host", .function = host_file },
+	{ "late", .function = host_late },
+	{ "vanish", .function = host_vanish },
+	{ "fault", .function = faults_add },
+	{ "prices", .function = set_prices },
+	{ "keep", .function = keep },
+	{ "costs", .text = &arg_costs },
+	{ "trace", .text = &arg_trace },
+	{ "report", .text = &arg_report },
+	{ "control", .text = &arg_control },
+	{ "cdev", .flag = &model.cdev, .value = true },
+	{ "group", .flag = &model.cdev, .value = false },
+	{ "cdev-only", .flag = &model.group_nodes, .value = false },
+	{ "noiommu", .flag = &model.noiommu, .value = true },
+	{ "enable-sriov", .flag = &model.enable_sriov, .value = true },
+	{ "report-vfs", .flag = &arg_report_vfs, .value = true },
+	{ "quiet", .flag = &arg_quiet, .value = true },
+	{ "userns", .flag = &arg_userns, .value = true },
+	{ "stopped", .flag = &arg_stopped, .value = true },
+	{ "fake-modprobe", .flag = &arg_modprobe, .value = true },
+};
+enum { WORDS = sizeof(words) / sizeof(*words) };
+
+static int apply(const struct word *word, const char *value)
+{
+	if (word->function)
+		return word->function(value);
+	if (word->text)
+		*word->text = value;
+	else
+		*word->flag = word->value;
+	return 0;
 }
 
 static int host_file(const char *path)
@@ -151,20 +155,43 @@ static int host_file(const char *path)
 		return -errno;
 	}
 	while (r == 0 && fgets(line, sizeof(line), f)) {
-		const struct option *o = options;
+		size_t i = 0;
 
 		*value = 0;
 		if (sscanf(line, " %63[a-z-] = %447[^\n]", name, value) < 1)
 			continue;
-		while (o->name && strcmp(o->name, name) != 0)
-			o++;
-		r = o->name ? apply(o->val, must_dup(value)) : -EINVAL;
+		while (i < WORDS && strcmp(words[i].name, name) != 0)
+			i++;
+		r = i < WORDS ? apply(&words[i], must_dup(value)) : -EINVAL;
 		if (r < 0)
-			fprintf(stderr, "hostsim: %s: '%s' is no option of this kind\n", path,
-				name);
+			fprintf(stderr, "hostsim: %s: cannot do '%s'\n", path, name);
 	}
 	fclose(f);
 	return r;
+}
+
+static int parse_options(int argc, char **argv)
+{
+	struct option options[WORDS + 2] = { 0 };
+	int c;
+
+	for (size_t i = 0; i < WORDS; i++)
+		options[i] = (struct option){ words[i].name,
+					      words[i].flag ? no_argument : required_argument, NULL,
+					      256 + (int) i };
+	options[WORDS] = (struct option){ "help", no_argument, NULL, 'h' };
+	while ((c = getopt_long(argc, argv, "+h", options, NULL)) >= 0) {
+		if (c == 'h') {
+			printf("%s%s", help, control_help);
+			exit(0);
+		}
+		if (c < 256 || apply(&words[c - 256], optarg) < 0)
+			return -EINVAL;
+	}
+	if (optind < argc)
+		return 0;
+	fprintf(stderr, "hostsim: no COMMAND; see --help\n");
+	return -EINVAL;
 }
 
 static void forward(int signal)
@@ -193,9 +220,31 @@ static pid_t start(char **argv)
 	if (pid != 0)
 		return pid;
 	prctl(PR_SET_PDEATHSIG, SIGKILL);
+	if (sandbox_show(model.cdev) < 0 || (arg_modprobe && sandbox_fake_modprobe() < 0))
+		_exit(125);
 	execvp(argv[0], argv);
 	fprintf(stderr, "hostsim: cannot run '%s': %m\n", argv[0]);
 	_exit(127);
+}
+
+/* A program whose main thread has ended while another hangs can only be freed from here. */
+static void *free_dead(void *unused)
+{
+	struct timespec nap = { .tv_nsec = 200000000 };
+	char path[64], line[256], *state;
+	FILE *f;
+
+	for (;; nanosleep(&nap, NULL)) {
+		snprintf(path, sizeof(path), "/proc/%d/stat", (int) child);
+		f = child ? fopen(path, "re") : NULL;
+		if (!f)
+			continue;
+		state = fgets(line, sizeof(line), f) ? strrchr(line, ')') : NULL;
+		if (state && state[1] && state[2] == 'Z')
+			faults_release(NULL, EINTR);
+		fclose(f);
+	}
+	return unused;
 }
 
 /* Children of the program that outlive it come to us and are killed, the hanging ones too. */
@@ -237,8 +286,6 @@ static int prepare(void)
 	if (r == 0)
 		r = fs_start("/run/hostsim/fs");
 	if (r == 0)
-		r = sandbox_show(model.cdev);
-	if (r == 0)
 		r = control_start(arg_control);
 	return r;
 }
@@ -246,22 +293,13 @@ static int prepare(void)
 int main(int argc, char **argv)
 {
 	char self[4096] = "";
-	int option, r;
+	pthread_t thread;
+	int r;
 
 	if (argc > 1 && strcmp(argv[1], "ctl") == 0)
 		return control_ask(getenv("HOSTSIM_CONTROL") ?: arg_control, argc - 2, argv + 2);
-	while ((option = getopt_long(argc, argv, "+h", options, NULL)) >= 0) {
-		if (option == 'h') {
-			printf("%s%s", help, control_help);
-			return 0;
-		}
-		if (apply(option, optarg) < 0)
-			return 125;
-	}
-	if (optind == argc) {
-		fprintf(stderr, "hostsim: no COMMAND; see --help\n");
+	if (parse_options(argc, argv) < 0)
 		return 125;
-	}
 	if (readlink("/proc/self/exe", self, sizeof(self) - 1) > 0)
 		setenv("HOSTSIM", self, 1);
 	setenv("HOSTSIM_CONTROL", arg_control, 1);
@@ -278,7 +316,10 @@ int main(int argc, char **argv)
 	signal(SIGPIPE, SIG_IGN);
 	count_reset();
 	model.booting = false;
-	later_start();
+	if (!arg_stopped)
+		later_start();
 	child = start(argv + optind);
+	if (pthread_create(&thread, NULL, free_dead, NULL) != 0)
+		return 125;
 	_exit(child < 0 ? 125 : finish());
 }

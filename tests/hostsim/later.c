@@ -130,10 +130,14 @@ void later_start(void)
 	pthread_condattr_t attr;
 	pthread_t thread;
 
+	pthread_mutex_lock(&mutex);
+	if (started) {
+		pthread_mutex_unlock(&mutex);
+		return;
+	}
 	pthread_condattr_init(&attr);
 	pthread_condattr_setclock(&attr, CLOCK_MONOTONIC);
 	pthread_cond_init(&changed, &attr);
-	pthread_mutex_lock(&mutex);
 	zero = now();
 	started = true;
 	pthread_mutex_unlock(&mutex);

@@ -38,8 +38,8 @@ struct driver {
 	size_t n_ids;
 	struct dynid *dynids;
 	bool is_vfio;
-	bool sriov;	 /* has sriov_configure */
-	bool drops_vfs;	 /* its remove() disables SR-IOV (igb), or leaves the VFs (nvme) */
+	bool sriov;        /* has sriov_configure */
+	bool drops_vfs;    /* its remove() disables SR-IOV (igb), or leaves the VFs (nvme) */
 	unsigned async_ms; /* probes in the background after that time; 0: at once */
 	struct device *first, *last;
 };
@@ -62,11 +62,11 @@ struct pf_config {
 	unsigned offset, stride, totalvfs, numvfs;
 	bool autoprobe, wakeup, shared_group;
 	char serial[40];
-	char driver[40];   /* "": none */
-	char bound[40];	   /* driver of VFs preset by numvfs; "": none */
-	double driver_after, appears_after;  /* seconds; < 0: never by itself */
-	double vf_delay, vf_interval; /* seconds between numvfs and the VFs */
-	double *vf_late;	      /* per VF, seconds after the write; NULL: none */
+	char driver[40];                    /* "": none */
+	char bound[40];                     /* driver of VFs preset by numvfs; "": none */
+	double driver_after, appears_after; /* seconds; < 0: never by itself */
+	double vf_delay, vf_interval;       /* seconds between numvfs and the VFs */
+	double *vf_late;                    /* per VF, seconds after the write; NULL: none */
 	struct device *port, *function;
 };
 
@@ -95,19 +95,20 @@ struct device {
 	struct device *hash_next;
 	char *override;
 	struct driver *driver;
-	bool linked; /* the driver links are there: false while remove() sleeps */
+	bool linked;  /* the driver links are there: false while remove() sleeps */
 	bool probing; /* in the background */
 	struct device *driver_next, *driver_prev;
 	struct group *group;
 	struct device *group_next;
-	int wakeup, vfio; /* numbers of its wakeup source and its VFIO device; -1: none */
-	unsigned opened;  /* of its VFIO device node */
+	int wakeup, vfio;  /* numbers of its wakeup source and its VFIO device; -1: none */
+	unsigned opened;   /* of its VFIO device node */
 	struct device *pf; /* of a VF */
 	unsigned vf_index;
 	struct sriov *sriov; /* of a PF */
 	pthread_mutex_t lock;
 	uint64_t seen[2]; /* bits of nodes that a lazy sysfs would have made */
 	unsigned n_lookups, n_readdirs;
+	bool forgotten; /* gone before the counts were reset */
 };
 
 struct numbers {
@@ -119,8 +120,8 @@ enum { HASH_SIZE = 1 << 14, DRIVERS_MAX = 64, PFS_MAX = 512, VFIO_MAX = 1 << 16 
 
 struct model {
 	pthread_mutex_t mutex;
-	pthread_cond_t released;   /* a VFIO node was closed */
-	bool booting;		   /* no uevents yet */
+	pthread_cond_t released; /* a VFIO node was closed */
+	bool booting;            /* no uevents yet */
 	bool cdev, group_nodes, noiommu, enable_sriov, bus_autoprobe;
 	struct device **devices;
 	size_t n_devices, size_devices;
@@ -138,20 +139,26 @@ struct model {
 
 extern struct model model;
 
-static inline void model_lock(void) { pthread_mutex_lock(&model.mutex); }
-static inline void model_unlock(void) { pthread_mutex_unlock(&model.mutex); }
+static inline void model_lock(void)
+{
+	pthread_mutex_lock(&model.mutex);
+}
+static inline void model_unlock(void)
+{
+	pthread_mutex_unlock(&model.mutex);
+}
 void *must_alloc(size_t n, size_t size);
 char *must_dup(const char *text);
 
 /* bus.c: needs the mutex where not said otherwise */
 void model_init(void);
-struct device *bus_find(const char *name);  /* exactly as spelled; NULL: none */
+struct device *bus_find(const char *name);      /* exactly as spelled; NULL: none */
 struct device *bus_find_line(const char *text); /* like sysfs_streq: one newline more is right */
 struct device *bus_new(enum device_kind kind, struct device *parent, uint32_t domain, uint16_t rid);
-void bus_announce(struct device *d);	    /* group, wakeup source, uevents */
-void bus_remove(struct device *d);	    /* unbound before */
+void bus_announce(struct device *d);                   /* group, wakeup source, uevents */
+void bus_remove(struct device *d);                     /* unbound before */
 struct device *bus_port(uint32_t domain, uint8_t bus); /* the port above a bus, made when missing */
-int numbers_take(struct numbers *n);	    /* the lowest free one */
+int numbers_take(struct numbers *n);                   /* the lowest free one */
 void numbers_give(struct numbers *n, int number);
 struct group *group_join(struct device *d, struct group *shared);
 void group_leave(struct device *d);
@@ -169,7 +176,7 @@ int driver_remove_id(struct driver *r, const char *text) _must_check_;
 int driver_set_override(struct device *d, const char *text, size_t len) _must_check_;
 int driver_probe(const char *text) _must_check_; /* bus/pci/drivers_probe */
 void driver_initial_probe(struct device *d);
-void driver_release(struct device *d); /* unbinds, if bound; sleeps while it is held open */
+void driver_release(struct device *d);        /* unbinds, if bound; sleeps while it is held open */
 void driver_release_locked(struct device *d); /* the same; the device lock is the caller's */
 
 /* sriov.c: take the locks themselves */

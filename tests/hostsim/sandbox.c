@@ -66,8 +66,9 @@ static bool is_kept(const char *dir, const char *const *keep)
 
 static int mount_tmpfs(const char *where)
 {
-	return mount("hostsim", where, "tmpfs", MS_NOSUID | MS_NODEV, "mode=755") < 0 ?
-		       fail("mount a tmpfs at", where) : 0;
+	return mount("hostsim", where, "tmpfs", MS_NOSUID | MS_NODEV, "mode=755") < 0
+		       ? fail("mount a tmpfs at", where)
+		       : 0;
 }
 
 /* Shows an existing file or directory at a new place; what isn't there is left out. */
@@ -92,12 +93,12 @@ static int show(const char *what, const char *where)
 /* A /dev without the machine's VFIO nodes, in which /dev/vfio can be made */
 static int make_dev(void)
 {
-	static const char *const shown[] = { "null", "zero", "full", "random", "urandom", "tty",
-					     "fuse", "kmsg", "kvm", "net", "pts", "shm", "mqueue",
-					     "hugepages" };
+	static const char *const shown[] = { "null", "zero", "full",   "random",   "urandom",
+					     "tty",  "fuse", "kmsg",   "kvm",      "net",
+					     "pts",  "shm",  "mqueue", "hugepages" };
 	static const char *const links[][2] = {
-		{ "/proc/self/fd", "fd" }, { "fd/0", "stdin" }, { "fd/1", "stdout" },
-		{ "fd/2", "stderr" }, { "pts/ptmx", "ptmx" },
+		{ "/proc/self/fd", "fd" }, { "fd/0", "stdin" },    { "fd/1", "stdout" },
+		{ "fd/2", "stderr" },      { "pts/ptmx", "ptmx" },
 	};
 	char from[64], to[64];
 	int r = mkdir("/run/hostsim/dev", 0755) < 0 ? fail("make", "/run/hostsim/dev") : 0;
@@ -154,6 +155,8 @@ int sandbox_show(bool with_iommufd)
 {
 	int fd = -1;
 
+	if (unshare(CLONE_NEWNS) < 0)
+		return fail("make", "a mount namespace");
 	if (mount("/run/hostsim/fs/sys", "/sys", NULL, MS_BIND, NULL) < 0)
 		return fail("show", "/sys");
 	if (mkdir("/dev/vfio", 0755) < 0 ||
@@ -164,6 +167,22 @@ int sandbox_show(bool with_iommufd)
 	if (fd >= 0)
 		close(fd);
 	return 0;
+}
+
+int sandbox_fake_modprobe(void)
+{
+	static const char script[] = "#!/bin/sh\n"
+				     "for word; do name=$word; done\n"
+				     "[ -d \"/sys/bus/pci/drivers/$name\" ]\n";
+	const char *path = access("/sbin/modprobe", F_OK) == 0 ? "/sbin/modprobe"
+							       : "/usr/sbin/modprobe";
+	int fd = open("/run/hostsim/modprobe", O_WRONLY | O_CREAT | O_CLOEXEC, 0755);
+
+	if (fd < 0 || write(fd, script, sizeof(script) - 1) < 0)
+		return fail("write", "/run/hostsim/modprobe");
+	close(fd);
+	return mount("/run/hostsim/modprobe", path, NULL, MS_BIND, NULL) < 0 ? fail("show", path)
+									     : 0;
 }
 
 static bool kill_all(const struct stat *ours)
@@ -179,7 +198,7 @@ static bool kill_all(const struct stat *ours)
 
 		if (pid <= 0 || pid == getpid())
 			continue;
-		snprintf(path, sizeof(path), "/proc/%d/ns/mnt", (int) pid);
+		snprintf(path, sizeof(path), "/proc/%d/ns/net", (int) pid);
 		if (stat(path, &theirs) < 0 || theirs.st_ino != ours->st_ino ||
 		    theirs.st_dev != ours->st_dev)
 			continue;
@@ -196,7 +215,7 @@ void sandbox_kill_rest(void)
 	struct timespec nap = { .tv_nsec = 5000000 };
 	struct stat ours;
 
-	if (stat("/proc/self/ns/mnt", &ours) < 0)
+	if (stat("/proc/self/ns/net", &ours) < 0)
 		return;
 	for (unsigned i = 0; i < 400 && kill_all(&ours); i++) {
 		while (waitpid(-1, NULL, WNOHANG) > 0)

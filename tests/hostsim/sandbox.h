@@ -7,7 +7,10 @@
  * /run, /var/lib, /etc/driverctl.d but those to keep (NULL-terminated), a /dev of its own. Says on
  * stderr what fails; -errno. */
 int sandbox_enter(bool userns, const char *const *keep);
-/* Shows /run/hostsim/fs/{sys,vfio} where they belong. */
+/* Shows /run/hostsim/fs/{sys,vfio} where they belong, to this process and what it starts only: the
+ * server itself must not see them, for malloc() looks for CPUs in /sys and would wait for itself. */
 int sandbox_show(bool with_iommufd);
-/* Kills what is left of the program: every other process in this mount namespace. */
+/* Puts a modprobe in the place of the machine's that is content with a registered driver. */
+int sandbox_fake_modprobe(void);
+/* Kills what is left of the program: every other process in this network namespace. */
 void sandbox_kill_rest(void);

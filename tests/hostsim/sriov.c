@@ -93,8 +93,7 @@ void sriov_add_late(struct device *pf, unsigned index, unsigned generation)
 	bool wanted, last;
 
 	model_lock();
-	wanted = pf->alive && s->generation == generation && index < s->numvfs &&
-		 !s->vfs[index];
+	wanted = pf->alive && s->generation == generation && index < s->numvfs && !s->vfs[index];
 	last = wanted && --s->missing == 0;
 	model_unlock();
 	if (!wanted)
@@ -178,8 +177,7 @@ int sriov_set_numvfs(struct device *pf, const char *text)
 		r = -ENODEV;
 	else if (n == s->numvfs)
 		r = 0;
-	else if (!pf->driver || !pf->driver->sriov ||
-		 (pf->driver->is_vfio && !model.enable_sriov))
+	else if (!pf->driver || !pf->driver->sriov || (pf->driver->is_vfio && !model.enable_sriov))
 		r = -ENOENT;
 	else if (n == 0)
 		sriov_drop_vfs(pf);
@@ -234,8 +232,10 @@ static void bind_pf(void *of, unsigned unused, unsigned unused2)
 		} else if (!driver_matches(r, d)) {
 			struct dynid *new = must_alloc(1, sizeof(*new));
 
-			new->id = (struct pci_id){ .vendor = c->vendor, .device = c->device,
-						   .subvendor = PCI_ANY, .subdevice = PCI_ANY };
+			new->id = (struct pci_id){ .vendor = c->vendor,
+						   .device = c->device,
+						   .subvendor = PCI_ANY,
+						   .subdevice = PCI_ANY };
 			new->next = r->dynids;
 			r->dynids = new;
 		}
@@ -279,8 +279,11 @@ void sriov_appear(struct pf_config *c)
 		return;
 	}
 	d = bus_new(DEVICE_PF, c->port, c->domain, (uint16_t) (c->bus << 8 | c->devfn));
-	*s = (struct sriov){ .config = c, .totalvfs = c->totalvfs, .offset = c->offset,
-			     .stride = c->stride, .vf_device = c->vf_device,
+	*s = (struct sriov){ .config = c,
+			     .totalvfs = c->totalvfs,
+			     .offset = c->offset,
+			     .stride = c->stride,
+			     .vf_device = c->vf_device,
 			     .autoprobe = c->autoprobe,
 			     .vfs = must_alloc(c->totalvfs + 1, sizeof(*s->vfs)) };
 	d->vendor = c->vendor;

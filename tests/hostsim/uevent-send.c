@@ -63,8 +63,8 @@ static void send_it(void)
 		.nlmsg_type = NLMSG_MIN_TYPE,
 		.nlmsg_flags = NLM_F_REQUEST,
 	};
-	while (sendto(uevent_fd, &message, message.header.nlmsg_len, 0,
-		      (struct sockaddr *) &kernel, sizeof(kernel)) < 0)
+	while (sendto(uevent_fd, &message, message.header.nlmsg_len, 0, (struct sockaddr *) &kernel,
+		      sizeof(kernel)) < 0)
 		if (errno != EINTR) {
 			fprintf(stderr, "hostsim: failed to send '%s': %m\n", message.text);
 			return;
@@ -157,7 +157,7 @@ void uevent_vfio_group(const char *action, const struct group *g)
 /* lib/kobject_uevent.c: kobject_synth_uevent(): "ACTION [UUID [KEY=VALUE ...]]" */
 int uevent_synthetic(const struct device *d, const char *text)
 {
-	static const char *const actions[] = { "add",	 "remove", "change", "move",
+	static const char *const actions[] = { "add",    "remove",  "change", "move",
 					       "online", "offline", "bind",   "unbind" };
 	char copy[512], keys[16][80], *rest, *word;
 	const char *extra[17], *action = NULL;
@@ -178,8 +178,9 @@ int uevent_synthetic(const struct device *d, const char *text)
 	snprintf(keys[n], sizeof(keys[n]), "SYNTH_UUID=%s", word ?: "0");
 	extra[n] = keys[n];
 	for (n = 1; word && (word = strtok_r(NULL, " ", &rest)); n++) {
-		if (n == 16 || !strchr(word, '=') || word[strspn(word, "=abcdefghijklmnopqrstuvwxyz"
-			"ABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789")])
+		if (n == 16 || !strchr(word, '=') ||
+		    word[strspn(word, "=abcdefghijklmnopqrstuvwxyz"
+				      "ABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789")])
 			return -EINVAL;
 		snprintf(keys[n], sizeof(keys[n]), "SYNTH_ARG_%.60s", word);
 		extra[n] = keys[n];

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: LGPL-2.1-or-later
 # The rig itself: real VFs can be made, bound and counted, and a kexec leads to the next boot.
 #   tests/vm/run --kernel own --pf igb --pf nvme:16 --kexec tests/vm/test-rig.sh 7 16
 #   tests/vm/run --kernel stock --pf nvme:16 --kexec tests/vm/test-rig.sh 16

@@ -20,7 +20,7 @@ begin=$(now_ms)
 restore 3 --config /tmp/conf
 value "restore beside a stuck PF" $(($(now_ms) - begin)) ms
 check "the command ended by itself" [ $(($(now_ms) - begin)) -lt 20000 ]
-check "the PF is reported stuck" grep -q "stuck" /tmp/report
+check "the PF is reported stuck" grep -q "did not come back in time" /tmp/report
 check "the stuck PF is named" grep -q "$one" /tmp/report
 check_eq "the other PF's VFs are ready" "$(recorded ready)" "$2"
 for vf in $(vf_list "$two"); do check_eq "$vf is bound" "$(driver_of "$vf")" vfio-pci; done

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
 /* hold NODE BDF: open a VF's VFIO device (a cdev, or the BDF's device in a group) as a VMM does,
  * say "held" and keep it until killed. */
 #include <err.h>
@@ -9,7 +10,8 @@
 #include <sys/ioctl.h>
 #include <unistd.h>
 
-static void hold_group_device(int group, const char *bdf) {
+static void hold_group_device(int group, const char *bdf)
+{
 	int container = open("/dev/vfio/vfio", O_RDWR);
 
 	if (container < 0)
@@ -22,7 +24,8 @@ static void hold_group_device(int group, const char *bdf) {
 		err(1, "VFIO_GROUP_GET_DEVICE_FD");
 }
 
-int main(int argc, char **argv) {
+int main(int argc, char **argv)
+{
 	int fd;
 
 	if (argc != 3)

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
 /* kexec_file KERNEL INITRAMFS COMMAND-LINE: load a kernel and jump into it. */
 #define _GNU_SOURCE
 #include <err.h>
@@ -8,7 +9,8 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
-int main(int argc, char **argv) {
+int main(int argc, char **argv)
+{
 	int kernel, initramfs;
 
 	if (argc != 4)

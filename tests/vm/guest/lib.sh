@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: LGPL-2.1-or-later
 # Library of the guest scripts (busybox sh). Results are JSON lines on fd 3.
 
 PCI=/sys/bus/pci/devices

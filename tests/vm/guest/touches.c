@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
 /* touches [-o FILE] [-b KIB] COMMAND…: count what a command, its threads and its children touch in
  * sysfs, by kprobe events on kernfs, and print it as one JSON object:
  *
@@ -41,19 +42,20 @@ struct count {
 };
 
 struct event {
-	char kind;			/* l(ookup), r(eaddir), w(rite) */
+	char kind; /* l(ookup), r(eaddir), w(rite) */
 	char *name;
-	char *ancestors[ANCESTORS];	/* parent first */
+	char *ancestors[ANCESTORS]; /* parent first */
 };
 
-static void *vfs;			/* tree of VF addresses */
+static void *vfs; /* tree of VF addresses */
 static void *directories, *entries, *vf_entries, *written;
 static unsigned long n_directory_reads, n_vf_directory_reads, n_lookups, n_vf_nodes, n_vf_names,
 	n_writes;
 
 /* --- small helpers -------------------------------------------------------------------------- */
 
-static void put(const char *path, int flags, const char *format, ...) {
+static void put(const char *path, int flags, const char *format, ...)
+{
 	char text[4096];
 	va_list args;
 	int fd, n;
@@ -70,7 +72,8 @@ static void put(const char *path, int flags, const char *format, ...) {
 	close(fd);
 }
 
-static FILE *open_read(const char *path) {
+static FILE *open_read(const char *path)
+{
 	FILE *f = fopen(path, "re");
 
 	if (!f)
@@ -78,11 +81,13 @@ static FILE *open_read(const char *path) {
 	return f;
 }
 
-static int compare(const void *a, const void *b) {
+static int compare(const void *a, const void *b)
+{
 	return strcmp(((const struct count *) a)->name, ((const struct count *) b)->name);
 }
 
-static void count(void **tree, const char *name) {
+static void count(void **tree, const char *name)
+{
 	struct count *key = calloc(1, sizeof *key), **found;
 
 	key->name = strdup(name);
@@ -94,13 +99,15 @@ static void count(void **tree, const char *name) {
 	}
 }
 
-static bool is_vf(const char *name) {
+static bool is_vf(const char *name)
+{
 	struct count key = { .name = (char *) name };
 
 	return tfind(&key, &vfs, compare);
 }
 
-static void find_vfs(void) {
+static void find_vfs(void)
+{
 	DIR *dir = opendir(PCI_DEVICES);
 	struct dirent *entry;
 	char path[512];
@@ -117,7 +124,8 @@ static void find_vfs(void) {
 
 /* --- probes --------------------------------------------------------------------------------- */
 
-static void remove_probes(void) {
+static void remove_probes(void)
+{
 	static const char *const names[] = { "lookup", "readdir", "write" };
 	char path[256];
 
@@ -135,12 +143,14 @@ static void remove_probes(void) {
 
 /* The kernel resolves %pd and %pD to offsets and shows them: the offset of d_name.name in struct
  * dentry, that of f_path.dentry in struct file. */
-static void find_offsets(unsigned *ret_name, unsigned *ret_file_dentry) {
+static void find_offsets(unsigned *ret_name, unsigned *ret_file_dentry)
+{
 	char line[1024], *at;
 	FILE *f;
 
 	*ret_name = *ret_file_dentry = 0;
-	put(TRACING "kprobe_events", O_APPEND, "p:touches/readdir kernfs_fop_readdir name=$arg1:%%pD");
+	put(TRACING "kprobe_events", O_APPEND,
+	    "p:touches/readdir kernfs_fop_readdir name=$arg1:%%pD");
 	f = open_read(TRACING "kprobe_events");
 	while (fgets(line, sizeof line, f)) {
 		at = strstr(line, "touches/readdir") ? strstr(line, "name=+0x0(") : NULL;
@@ -154,8 +164,9 @@ static void find_offsets(unsigned *ret_name, unsigned *ret_file_dentry) {
 }
 
 /* name=… and its ancestors p1=… p2=… of the dentry at the given fetch expression */
-static void add_probe(const char *event, const char *function, const char *dentry,
-		      unsigned name, unsigned parent) {
+static void add_probe(const char *event, const char *function, const char *dentry, unsigned name,
+		      unsigned parent)
+{
 	char fetch[256], command[2048];
 	int n;
 
@@ -173,7 +184,8 @@ static void add_probe(const char *event, const char *function, const char *dentr
 	put(TRACING "kprobe_events", O_APPEND, "%s", command);
 }
 
-static void add_probes(unsigned name, unsigned file_dentry, unsigned parent) {
+static void add_probes(unsigned name, unsigned file_dentry, unsigned parent)
+{
 	char of_file[64], of_iocb[64];
 
 	snprintf(of_file, sizeof of_file, "+%u($arg1)", file_dentry);
@@ -183,7 +195,8 @@ static void add_probes(unsigned name, unsigned file_dentry, unsigned parent) {
 	add_probe("write", "kernfs_fop_write_iter", of_iocb, name, parent);
 }
 
-static void make_instance(unsigned kib, pid_t pid) {
+static void make_instance(unsigned kib, pid_t pid)
+{
 	if (mkdir(INSTANCE, 0700) < 0)
 		err(FAILED, INSTANCE);
 	put(INSTANCE "buffer_size_kb", 0, "%u", kib);
@@ -195,7 +208,8 @@ static void make_instance(unsigned kib, pid_t pid) {
 
 /* --- reading what was recorded -------------------------------------------------------------- */
 
-static char *quoted(char *line, const char *key) {
+static char *quoted(char *line, const char *key)
+{
 	char *start = strstr(line, key), *end;
 
 	if (!start || start[strlen(key)] != '"')
@@ -205,10 +219,11 @@ static char *quoted(char *line, const char *key) {
 	return end ? strndup(start, end - start) : NULL;
 }
 
-static bool parse(char *line, struct event *event) {
+static bool parse(char *line, struct event *event)
+{
 	char key[8];
 
-	*event = (struct event) { .kind = line[0], .name = quoted(line, " name=") };
+	*event = (struct event){ .kind = line[0], .name = quoted(line, " name=") };
 	for (unsigned i = 0; i < ANCESTORS; i++) {
 		snprintf(key, sizeof key, " p%u=", i + 1);
 		event->ancestors[i] = quoted(line, key);
@@ -218,13 +233,15 @@ static bool parse(char *line, struct event *event) {
 	return event->name;
 }
 
-static void forget(struct event *event) {
+static void forget(struct event *event)
+{
 	free(event->name);
 	for (unsigned i = 0; i < ANCESTORS; i++)
 		free(event->ancestors[i]);
 }
 
-static void take(const struct event *event) {
+static void take(const struct event *event)
+{
 	bool below = false;
 
 	for (unsigned i = 0; i < ANCESTORS; i++)
@@ -250,7 +267,8 @@ static void take(const struct event *event) {
 }
 
 /* Not strict: a wrong offset gives strings that could not be read, which is no error then. */
-static void read_events(void (*use)(const struct event *event), bool strict) {
+static void read_events(void (*use)(const struct event *event), bool strict)
+{
 	FILE *f = open_read(INSTANCE "trace");
 	struct event event;
 	char line[4096];
@@ -268,7 +286,8 @@ static void read_events(void (*use)(const struct event *event), bool strict) {
 }
 
 /* Events the ring buffer or the probes lost */
-static unsigned long lost_events(void) {
+static unsigned long lost_events(void)
+{
 	unsigned long lost = 0, value;
 	char path[256], line[512];
 	FILE *f;
@@ -297,12 +316,15 @@ static unsigned long lost_events(void) {
 
 static bool calibrated;
 
-static void expect_known(const struct event *event) {
-	calibrated = calibrated || (event->kind == 'l' && !strcmp(event->name, "touches-known") &&
-		     !strcmp(event->ancestors[0], "mm") && !strcmp(event->ancestors[1], "kernel"));
+static void expect_known(const struct event *event)
+{
+	calibrated = calibrated ||
+		     (event->kind == 'l' && !strcmp(event->name, "touches-known") &&
+		      !strcmp(event->ancestors[0], "mm") && !strcmp(event->ancestors[1], "kernel"));
 }
 
-static bool calibrate(unsigned name, unsigned file_dentry, unsigned parent) {
+static bool calibrate(unsigned name, unsigned file_dentry, unsigned parent)
+{
 	add_probes(name, file_dentry, parent);
 	make_instance(64, getpid());
 	(void) access("/sys/kernel/mm/touches-known", F_OK); /* the lookup is the point */
@@ -314,7 +336,8 @@ static bool calibrate(unsigned name, unsigned file_dentry, unsigned parent) {
 }
 
 /* d_parent lies right before d_name in all kernels known; else search */
-static unsigned find_parent(unsigned name, unsigned file_dentry) {
+static unsigned find_parent(unsigned name, unsigned file_dentry)
+{
 	if (calibrate(name, file_dentry, name - 16))
 		return name - 16;
 	for (unsigned offset = 0; offset < 192; offset += 8)
@@ -328,7 +351,8 @@ static unsigned find_parent(unsigned name, unsigned file_dentry) {
 static FILE *out;
 static bool first;
 
-static void print_count(const void *node, VISIT when, int depth) {
+static void print_count(const void *node, VISIT when, int depth)
+{
 	const struct count *counted = *(struct count *const *) node;
 
 	(void) depth;
@@ -341,17 +365,21 @@ static void print_count(const void *node, VISIT when, int depth) {
 	first = false;
 }
 
-static void print_tree(const char *name, const void *tree) {
+static void print_tree(const char *name, const void *tree)
+{
 	fprintf(out, ",\"%s\":{", name);
 	first = true;
 	twalk(tree, print_count);
 	fputc('}', out);
 }
 
-static void print(int exit_code) {
-	fprintf(out, "{\"exit\":%d,\"directory_reads\":%lu,\"vf_directory_reads\":%lu,\"lookups\":%lu,"
-		"\"vf_nodes\":%lu,\"vf_names\":%lu,\"writes\":%lu", exit_code, n_directory_reads,
-		n_vf_directory_reads, n_lookups, n_vf_nodes, n_vf_names, n_writes);
+static void print(int exit_code)
+{
+	fprintf(out,
+		"{\"exit\":%d,\"directory_reads\":%lu,\"vf_directory_reads\":%lu,\"lookups\":%lu,"
+		"\"vf_nodes\":%lu,\"vf_names\":%lu,\"writes\":%lu",
+		exit_code, n_directory_reads, n_vf_directory_reads, n_lookups, n_vf_nodes,
+		n_vf_names, n_writes);
 	print_tree("directories", directories);
 	print_tree("entries", entries);
 	print_tree("vf_entries", vf_entries);
@@ -363,7 +391,8 @@ static void print(int exit_code) {
 
 /* --- the command ------------------------------------------------------------------------------ */
 
-static pid_t start_held(char **command, int *ret_go) {
+static pid_t start_held(char **command, int *ret_go)
+{
 	int go[2];
 	pid_t pid;
 	char byte;
@@ -383,12 +412,14 @@ static pid_t start_held(char **command, int *ret_go) {
 }
 
 /* A dentry used lately gets a second chance from the first pass */
-static void drop_dentries(void) {
+static void drop_dentries(void)
+{
 	for (unsigned i = 0; i < 3; i++)
 		put("/proc/sys/vm/drop_caches", 0, "2");
 }
 
-int main(int argc, char **argv) {
+int main(int argc, char **argv)
+{
 	unsigned name, file_dentry, parent, kib = 16384;
 	unsigned long lost;
 	int option, go, status, exit_code;
