@@ -336,6 +336,7 @@ int agent_run(struct agent *a)
 int agent_record(const struct agent *a, struct record *ret)
 {
 	_cleanup_(record_done) struct record r = { 0 };
+	struct rusage usage;
 	int error = account_make(&a->hot, &r);
 
 	if (error)
@@ -348,6 +349,8 @@ int agent_record(const struct agent *a, struct record *ret)
 	r.realtime_usec = a->realtime_usec;
 	r.n_uevents = a->uevents.n_received;
 	r.n_overruns = a->uevents.n_overruns;
+	if (getrusage(RUSAGE_SELF, &usage) == 0)
+		r.max_rss_kib = (uint64_t) usage.ru_maxrss;
 	*ret = TAKE_AS(r, (struct record){ 0 });
 	return 0;
 }

@@ -78,7 +78,7 @@ static void survey_vf(struct lane *l, unsigned i, const char *wanted)
 
 	if (!r) {
 		l->facts.n_right++;
-		succeed(l, i, VF_WAS_RIGHT);
+		succeed(l, i, l->facts.warm ? VF_WAS_RIGHT : VF_BOUND_BY_US);
 		return;
 	}
 	if (r != SYSFS_E_ABSENT) {
@@ -101,32 +101,6 @@ void bind_survey(struct lane *l)
 }
 
 /* -- one by one -- */
-
-/* 0, or SYSFS_E_ABSENT when there is no such VF; everything else is noted in its outcome. */
-static int bind_vf(struct lane *l, unsigned i, const char *driver, int bind_fd)
-{
-	struct bdf vf = lane_vf_address(l, i);
-	char name[BDF_STRLEN + 1];
-	size_t len = bdf_format(vf, name);
-	int r;
-
-	l->outcomes[i].begun_ns = now_ns();
-	r = sysfs_write_vf(&l->sysfs, l->pf_fd, SYSFS_VF_OVERRIDE, vf, driver, strlen(driver));
-	if (r == SYSFS_E_ABSENT)
-		return r;
-	l->facts.n_bound_by_override++;
-	if (r) {
-		fail(l, i, PLACE_OVERRIDE, r);
-		return 0;
-	}
-	r = sysfs_write_driver(&l->sysfs, SYSFS_DRIVER_BIND, bind_fd, name, len);
-	/* bound in the meantime by somebody else, to this very driver: fine (CASES B5) */
-	if (r && !(r == -EBUSY && !sysfs_driver_has(&l->sysfs, driver, vf)))
-		fail(l, i, PLACE_BIND, r);
-	else
-		succeed(l, i, VF_BOUND_BY_US);
-	return 0;
-}
 
 static int unbind_vf(struct lane *l, const char *driver, const char *name, size_t len)
 {
@@ -198,6 +172,40 @@ static void rebind_vf(struct lane *l, unsigned i, const char *driver, int bind_f
 	fail(l, i, place, r);
 	if (place == PLACE_UNBIND || place == PLACE_BIND)
 		give_back(l, vf, was, override);
+}
+
+/* Bound in the meantime by somebody else: to this very driver is fine (CASES B5). */
+static bool is_ours(struct lane *l, struct bdf vf, const char *driver)
+{
+	l->facts.n_busy++;
+	return !sysfs_driver_has(&l->sysfs, driver, vf);
+}
+
+/* 0, or SYSFS_E_ABSENT when there is no such VF; everything else is noted in its outcome. */
+static int bind_vf(struct lane *l, unsigned i, const char *driver, int bind_fd)
+{
+	struct bdf vf = lane_vf_address(l, i);
+	char name[BDF_STRLEN + 1];
+	size_t len = bdf_format(vf, name);
+	int r;
+
+	l->outcomes[i].begun_ns = now_ns();
+	r = sysfs_write_vf(&l->sysfs, l->pf_fd, SYSFS_VF_OVERRIDE, vf, driver, strlen(driver));
+	if (r == SYSFS_E_ABSENT)
+		return r;
+	l->facts.n_bound_by_override++;
+	if (r) {
+		fail(l, i, PLACE_OVERRIDE, r);
+		return 0;
+	}
+	r = sysfs_write_driver(&l->sysfs, SYSFS_DRIVER_BIND, bind_fd, name, len);
+	if (r == -EBUSY && !is_ours(l, vf, driver))
+		rebind_vf(l, i, driver, bind_fd);
+	else if (r && r != -EBUSY)
+		fail(l, i, PLACE_BIND, r);
+	else
+		succeed(l, i, VF_BOUND_BY_US);
+	return 0;
 }
 
 unsigned bind_by_override(struct lane *l, const struct step *s)

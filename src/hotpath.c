@@ -178,6 +178,7 @@ void hotpath_on_report(struct hotpath *h, uint64_t now)
 	eventfd_t n;
 
 	(void) eventfd_read(h->report_fd, &n); /* empties it; the lanes tell themselves */
+	proof_open_pending(h, now);
 	answer_lanes(h, now);
 	h->ended = h->over_ns && registrars_are_gone(h);
 }

@@ -29,6 +29,8 @@ struct hot_vf {
 	enum place place;
 	int error;
 	bool has_node;
+	bool is_bound;      /* its bind event came */
+	struct bdf seen_at; /* where its device was seen */
 	struct vfio_node node;
 	int fd; /* of the open node, else -1 */
 	uint64_t seen_ns, ready_ns;
@@ -52,6 +54,7 @@ struct hot_lane {
 	unsigned n_settled;   /* VFs that are ready, held or lacking */
 	bool running;         /* it counts as one of Workers= */
 	bool ended;           /* its thread said LANE_OVER */
+	bool has_layout;      /* of the lane, and what was seen before is open */
 	bool pf_event;        /* something came for its PF or VFs since it last looked */
 	uint64_t admitted_ns; /* 0: not yet */
 	uint64_t over_ns;     /* 0: some VF is not settled, or the thread is at work */

@@ -26,9 +26,10 @@ void lane_tell(struct lane *l, enum lane_ask ask)
 
 bool lane_ask(struct lane *l, enum lane_ask ask)
 {
+	if (atomic_load(&l->gave_up))
+		return false; /* a late answer would overwrite that the lane is over */
 	lane_tell(l, ask);
-	if (!atomic_load(&l->gave_up))
-		thread_sleep(l->wake_fd);
+	thread_sleep(l->wake_fd);
 	return !atomic_load(&l->gave_up);
 }
 

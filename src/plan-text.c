@@ -39,8 +39,8 @@ static void put_words(FILE *out, const struct plan_lane *lane, const struct step
 		fprintf(out, "read sriov_numvfs: 0 is cold, %u is warm, else the PF is refused",
 			pf->num_vfs);
 		return;
-	case STEP_AUTOPROBE_OFF:
-		fputs("if cold: sriov_drivers_autoprobe to 0, where it is 1", out);
+	case STEP_AUTOPROBE:
+		fprintf(out, "if cold: sriov_drivers_autoprobe to %d", lane->binds_as_they_come);
 		return;
 	case STEP_ID:
 		fprintf(out, "if cold: have %04x:%04x registered by new_id, once for all its PFs",
@@ -59,7 +59,9 @@ static void put_words(FILE *out, const struct plan_lane *lane, const struct step
 		put_bind(out, lane, s, "driver_override, one by one");
 		return;
 	case STEP_BIND_ID:
-		put_bind(out, lane, s, "the registered id, autoprobe at 1");
+		put_bind(out, lane, s,
+			 lane->binds_as_they_come ? "the registered id, as they come"
+						  : "the registered id, autoprobe at 1");
 		return;
 	case STEP_AUTOPROBE_BACK:
 		fprintf(out, "sriov_drivers_autoprobe back to %d", pf->drivers_autoprobe);

@@ -4,16 +4,11 @@
 #include "plan.h"
 
 static const char *const step_names[] = {
-	[STEP_LOOK] = "look",
-	[STEP_COUNT] = "count",
-	[STEP_AUTOPROBE_OFF] = "autoprobe-off",
-	[STEP_ID] = "id",
-	[STEP_ENABLE] = "enable",
-	[STEP_LAYOUT] = "layout",
-	[STEP_SURVEY] = "survey",
-	[STEP_BIND_OVERRIDE] = "bind-override",
-	[STEP_BIND_ID] = "bind-id",
-	[STEP_AUTOPROBE_BACK] = "autoprobe-back",
+	[STEP_LOOK] = "look",       [STEP_COUNT] = "count",
+	[STEP_ID] = "id",           [STEP_AUTOPROBE] = "autoprobe",
+	[STEP_ENABLE] = "enable",   [STEP_LAYOUT] = "layout",
+	[STEP_SURVEY] = "survey",   [STEP_BIND_OVERRIDE] = "bind-override",
+	[STEP_BIND_ID] = "bind-id", [STEP_AUTOPROBE_BACK] = "autoprobe-back",
 };
 _Static_assert(ELEMENTSOF(step_names) == _STEP_MAX, "every step has a name");
 
@@ -118,6 +113,18 @@ static const char *id_obstacle(const struct plan_lane *lane)
 	return NULL;
 }
 
+/* Where the VFs have their PF's id (NVMe), their native driver is the PF's and there. Such a driver
+ * that probes in the background (PROBE_PREFER_ASYNCHRONOUS: nvme does) looks at
+ * sriov_drivers_autoprobe only when its turn comes, which may be after we set it to 1 for a bind by
+ * id: it then takes the VF (seen on 7.3 with 508 VFs). But when autoprobe is 1 and the id registered
+ * as the VFs come, the kernel tries the drivers that probe at once first (drivers/base/dd.c:
+ * __device_attach), so vfio-pci has them before. Where ids differ it is the other way round: a
+ * native driver that probes at once comes before vfio-pci, so autoprobe has to be 0 meanwhile. */
+static bool bound_by_enabling(const struct manifest_pf *pf)
+{
+	return pf->device == pf->vf_device;
+}
+
 static int choose_strategy(struct plan_lane *lane, const struct conf *c,
 			   char ret_error[static PLAN_ERROR_LEN])
 {
@@ -134,6 +141,7 @@ static int choose_strategy(struct plan_lane *lane, const struct conf *c,
 	if (c->bind_strategy == CONF_STRATEGY_OVERRIDE)
 		obstacle = "the settings say override";
 	lane->strategy = obstacle ? STRATEGY_OVERRIDE : STRATEGY_ID;
+	lane->binds_as_they_come = !obstacle && bound_by_enabling(lane->pf);
 	lane->strategy_reason = obstacle ? obstacle : "";
 	return 0;
 }
@@ -176,8 +184,8 @@ static int add_binds(struct plan_lane *lane, char ret_error[static PLAN_ERROR_LE
 
 static int lay_steps(struct plan_lane *lane, char ret_error[static PLAN_ERROR_LEN])
 {
-	static const enum step_kind before[] = { STEP_LOOK,  STEP_COUNT,  STEP_AUTOPROBE_OFF,
-						 STEP_ID,    STEP_ENABLE, STEP_LAYOUT,
+	static const enum step_kind before[] = { STEP_LOOK,      STEP_COUNT,  STEP_ID,
+						 STEP_AUTOPROBE, STEP_ENABLE, STEP_LAYOUT,
 						 STEP_SURVEY };
 	int r;
 
@@ -311,7 +319,9 @@ void plan_facts_foreseen(const struct plan_lane *l, struct plan_facts *ret)
 	*ret = (struct plan_facts){ .n_looks = 1,
 				    .autoprobe_was_off = !l->pf->drivers_autoprobe,
 				    .by_id = by_id,
-				    .n_bound_by_id = by_id ? n : 0,
+				    .bound_as_they_came = l->binds_as_they_come,
+				    .n_right = l->binds_as_they_come ? n : 0,
+				    .n_bound_by_id = by_id && !l->binds_as_they_come ? n : 0,
 				    .n_bound_by_override = by_id ? 0 : n };
 }
 
@@ -329,6 +339,15 @@ static void price_pf(const struct plan_lane *lane, const struct plan_facts *f, s
 		t->sysfs[SYSFS_PF_NUMVFS][SYSFS_WRITE]++;
 }
 
+static void set(bool *now, bool *changed, bool value, uint32_t *writes)
+{
+	if (*now == value)
+		return;
+	*now = value;
+	*changed = true;
+	(*writes)++;
+}
+
 /* Follows the value of sriov_drivers_autoprobe through the lane. */
 static void price_autoprobe(const struct plan_lane *lane, const struct plan_facts *f,
 			    struct tally *t)
@@ -336,19 +355,15 @@ static void price_autoprobe(const struct plan_lane *lane, const struct plan_fact
 	bool now = !f->autoprobe_was_off, changed = f->autoprobe_left;
 	uint32_t *writes = &t->sysfs[SYSFS_PF_AUTOPROBE][SYSFS_WRITE];
 
-	if (!f->warm && now) {
-		now = false, changed = true;
-		(*writes)++;
-	}
-	if (f->by_id && !now) {
-		now = true, changed = true;
-		(*writes)++;
-	}
-	if (changed && now != lane->pf->drivers_autoprobe)
-		(*writes)++;
+	if (!f->warm)
+		set(&now, &changed, f->bound_as_they_came, writes);
+	if (f->n_bound_by_id > 0)
+		set(&now, &changed, true, writes);
+	if (changed)
+		set(&now, &changed, lane->pf->drivers_autoprobe, writes);
 }
 
-static void price_binds(const struct plan_lane *lane, const struct plan_facts *f, struct tally *t)
+static void price_binds(const struct plan_facts *f, struct tally *t)
 {
 	unsigned overrides = f->n_bound_by_override + f->n_wrong;
 
@@ -356,10 +371,8 @@ static void price_binds(const struct plan_lane *lane, const struct plan_facts *f
 	t->sysfs[SYSFS_DRIVER_BIND][SYSFS_WRITE] += overrides + f->n_bound_by_id;
 	t->sysfs[SYSFS_VF_OVERRIDE][SYSFS_READ] += f->n_wrong;
 	t->sysfs[SYSFS_DRIVER_UNBIND][SYSFS_WRITE] += f->n_wrong;
-	if (f->warm) {
-		t->sysfs[SYSFS_DRIVER_DEVICE][SYSFS_LINK] += count_to_bind(lane);
-		t->sysfs[SYSFS_VF_DRIVER][SYSFS_LINK] += f->n_missing + f->n_wrong;
-	}
+	t->sysfs[SYSFS_DRIVER_DEVICE][SYSFS_LINK] += f->n_right + f->n_missing + f->n_busy;
+	t->sysfs[SYSFS_VF_DRIVER][SYSFS_LINK] += f->n_missing + f->n_wrong;
 }
 
 void plan_price_lane(const struct plan_lane *l, const struct plan_facts *facts, struct tally *ret)
@@ -367,7 +380,7 @@ void plan_price_lane(const struct plan_lane *l, const struct plan_facts *facts, 
 	*ret = (struct tally){ 0 };
 	price_pf(l, facts, ret);
 	price_autoprobe(l, facts, ret);
-	price_binds(l, facts, ret);
+	price_binds(facts, ret);
 	for (unsigned i = 0; i < l->n_vfs; i++)
 		ret->opens += plan_vf_wants_node(l->vfs[i]);
 }

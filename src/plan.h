@@ -14,11 +14,11 @@
 enum step_kind {
 	STEP_LOOK,           /* readlink of the PF's driver, modalias, serial number where known */
 	STEP_COUNT,          /* read sriov_numvfs: N warm, 0 cold, else refuse */
-	STEP_AUTOPROBE_OFF,  /* read; cold: write 0 where it is 1 */
 	STEP_ID,             /* cold, by id: ask the registrar, before this PF's lock is held */
+	STEP_AUTOPROBE,      /* read; cold: 0, or 1 where the VFs are to be bound as they come */
 	STEP_ENABLE,         /* cold: write sriov_numvfs */
 	STEP_LAYOUT,         /* read offset and stride, compute every address */
-	STEP_SURVEY,         /* warm: which VFs are bound to what; the loop finds their nodes */
+	STEP_SURVEY,         /* warm, or bound as they came: which VFs are bound to what */
 	STEP_BIND_OVERRIDE,  /* override and bind, for each VF of the range */
 	STEP_BIND_ID,        /* autoprobe 1, then bind alone, for each VF of the lane */
 	STEP_AUTOPROBE_BACK, /* to what the manifest says, where we changed it */
@@ -41,6 +41,7 @@ struct plan_lane {
 	const char *strategy_reason;    /* why `id` was not taken; "" where it was */
 	int priority;                   /* the highest of the owners of its VFs */
 	unsigned id_group;              /* with STRATEGY_ID: index into plan.id_groups */
+	bool binds_as_they_come;        /* with STRATEGY_ID: see bound_by_enabling() in plan.c */
 	const struct manifest_vf **vfs; /* by driver, in it by priority, then index */
 	unsigned n_vfs;
 	int *position; /* of the VF with index i in vfs, -1 when unlisted; pf->num_vfs of them */
@@ -73,10 +74,12 @@ struct plan_facts {
 	bool warm;
 	unsigned n_looks; /* readlinks of the PF's driver: more than 1 when it came late */
 	bool autoprobe_was_off;
-	bool autoprobe_left;    /* a killed run before this one had changed it */
-	bool by_id;             /* STEP_BIND_ID found the id registered */
-	unsigned n_right;       /* warm: VFs found bound as they should be */
-	unsigned n_missing;     /* warm: VFs found with another driver or none */
+	bool autoprobe_left; /* a killed run before this one had changed it */
+	bool by_id;          /* the id was registered when it was needed */
+	bool bound_as_they_came;
+	unsigned n_right;       /* VFs found bound as they should be by the survey */
+	unsigned n_missing;     /* ... with another driver or none */
+	unsigned n_busy;        /* VFs that had a driver when they were to be bound */
 	unsigned n_wrong;       /* VFs taken from a wrong driver */
 	unsigned n_bound_by_id; /* binds without an override */
 	unsigned n_bound_by_override;

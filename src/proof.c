@@ -92,7 +92,7 @@ static void take_group(struct hotpath *h, struct hot_lane *hl, unsigned i, uint6
 }
 
 /* A VF's device was seen: with a cdev or without. It cannot be opened yet. */
-static void see_device(struct hotpath *h, struct hot_lane *hl, unsigned i,
+static void see_device(struct hotpath *h, struct hot_lane *hl, unsigned i, struct bdf at,
 		       const struct vfio_node *cdev, uint64_t now)
 {
 	struct hot_vf *vf = &hl->vfs[i];
@@ -100,6 +100,7 @@ static void see_device(struct hotpath *h, struct hot_lane *hl, unsigned i,
 	if (vf->state != VF_WAITS || !plan_vf_wants_node(hl->lane.plan->vfs[i]))
 		return;
 	vf->seen_ns = now;
+	vf->seen_at = at;
 	if (cdev)
 		vf->node = *cdev;
 	else
@@ -111,30 +112,40 @@ static void open_if_seen(struct hotpath *h, struct hot_lane *hl, unsigned i, uin
 {
 	struct hot_vf *vf = &hl->vfs[i];
 
-	if (vf->state != VF_WAITS || !vf->has_node)
+	if (vf->state != VF_WAITS || !vf->has_node || !atomic_load(&hl->lane.has_layout))
 		return;
+	if (bdf_compare(vf->seen_at, lane_vf_address(&hl->lane, i)) != 0) {
+		vf->has_node = false; /* it was another VF's: the lane asks for a survey */
+		return;
+	}
 	if (vf->node.kind >= VFIO_NOIOMMU_CDEV && !h->conf->allow_noiommu)
 		proof_settle_vf(h, hl, i, VF_LACKS, CAUSE_NO_IOMMU, PLACE_NODE, 0, now);
 	else
 		open_node(h, hl, i, now);
 }
 
+/* Is it a VF of this lane? While the lane has not read the layout, the manifest's stands for it. */
+static bool is_in_lane(const struct hot_lane *hl, struct bdf address, unsigned *ret_i)
+{
+	const struct plan_lane *p = hl->lane.plan;
+	bool known = atomic_load(&hl->lane.has_layout);
+	unsigned offset = known ? hl->lane.offset : p->pf->offset, index;
+	unsigned stride = known ? hl->lane.stride : p->pf->stride;
+
+	if (hl->over_ns || !hl->admitted_ns ||
+	    !bdf_vf_index(p->pf->address, offset, stride, p->pf->num_vfs, address, &index) ||
+	    p->position[index] < 0)
+		return false;
+	*ret_i = (unsigned) p->position[index];
+	return true;
+}
+
 /* Which VF of ours is at this address? */
 static struct hot_lane *find_vf(struct hotpath *h, struct bdf address, unsigned *ret_i)
 {
-	for (unsigned n = 0; n < h->plan->n_lanes; n++) {
-		struct hot_lane *hl = &h->lanes[n];
-		const struct plan_lane *p = hl->lane.plan;
-		unsigned index;
-
-		if (atomic_load(&hl->lane.has_layout) && !hl->over_ns &&
-		    bdf_vf_index(p->pf->address, hl->lane.offset, hl->lane.stride, p->pf->num_vfs,
-				 address, &index) &&
-		    p->position[index] >= 0) {
-			*ret_i = (unsigned) p->position[index];
-			return hl;
-		}
-	}
+	for (unsigned n = 0; n < h->plan->n_lanes; n++)
+		if (is_in_lane(&h->lanes[n], address, ret_i))
+			return &h->lanes[n];
 	return NULL;
 }
 
@@ -157,7 +168,7 @@ void proof_on_device(struct hotpath *h, const struct uevent *e, uint64_t now)
 		h->group_order_lost = true;
 	hl = find_vf(h, e->bdf, &i);
 	if (hl)
-		see_device(h, hl, i, e->has_node ? &cdev : NULL, now);
+		see_device(h, hl, i, e->bdf, e->has_node ? &cdev : NULL, now);
 	h->has_last_group = false;
 }
 
@@ -166,8 +177,24 @@ void proof_on_bound(struct hotpath *h, const struct uevent *e, uint64_t now)
 	unsigned i;
 	struct hot_lane *hl = find_vf(h, e->bdf, &i);
 
-	if (hl)
-		open_if_seen(h, hl, i, now);
+	if (!hl)
+		return;
+	hl->vfs[i].is_bound = true;
+	open_if_seen(h, hl, i, now);
+}
+
+void proof_open_pending(struct hotpath *h, uint64_t now)
+{
+	for (unsigned n = 0; n < h->plan->n_lanes; n++) {
+		struct hot_lane *hl = &h->lanes[n];
+
+		if (hl->has_layout || !atomic_load(&hl->lane.has_layout))
+			continue;
+		hl->has_layout = true;
+		for (unsigned i = 0; i < hl->lane.plan->n_vfs; i++)
+			if (hl->vfs[i].is_bound)
+				open_if_seen(h, hl, i, now);
+	}
 }
 
 /* A device that a lane is about to take from a wrong driver is seen too. */
@@ -202,7 +229,7 @@ void proof_survey(struct hotpath *h, uint64_t now)
 		hl = r ? NULL : find_vf(h, device, &i);
 		if (!hl || !is_bound(hl, i))
 			continue;
-		see_device(h, hl, i, cdevs ? &cdev : NULL, now);
+		see_device(h, hl, i, device, cdevs ? &cdev : NULL, now);
 		open_if_seen(h, hl, i, now);
 	}
 }
@@ -232,16 +259,11 @@ void proof_read_outcomes(struct hotpath *h, struct hot_lane *hl, uint64_t now)
 enum place proof_place_of_step(const struct lane *l)
 {
 	static const enum place places[] = {
-		[STEP_LOOK] = PLACE_PF_LOOK,
-		[STEP_COUNT] = PLACE_PF_LOOK,
-		[STEP_AUTOPROBE_OFF] = PLACE_AUTOPROBE,
-		[STEP_ID] = PLACE_ID,
-		[STEP_ENABLE] = PLACE_ENABLE,
-		[STEP_LAYOUT] = PLACE_LAYOUT,
-		[STEP_SURVEY] = PLACE_PROOF,
-		[STEP_BIND_OVERRIDE] = PLACE_BIND,
-		[STEP_BIND_ID] = PLACE_BIND,
-		[STEP_AUTOPROBE_BACK] = PLACE_AUTOPROBE,
+		[STEP_LOOK] = PLACE_PF_LOOK,  [STEP_COUNT] = PLACE_PF_LOOK,
+		[STEP_ID] = PLACE_ID,         [STEP_AUTOPROBE] = PLACE_AUTOPROBE,
+		[STEP_ENABLE] = PLACE_ENABLE, [STEP_LAYOUT] = PLACE_LAYOUT,
+		[STEP_SURVEY] = PLACE_PROOF,  [STEP_BIND_OVERRIDE] = PLACE_BIND,
+		[STEP_BIND_ID] = PLACE_BIND,  [STEP_AUTOPROBE_BACK] = PLACE_AUTOPROBE,
 	};
 	_Static_assert(ELEMENTSOF(places) == _STEP_MAX, "every step is somewhere");
 

@@ -17,6 +17,9 @@
 void proof_on_group(struct hotpath *h, const struct uevent *e);
 void proof_on_device(struct hotpath *h, const struct uevent *e, uint64_t now);
 
+/* VFs that are bound as they come are seen before their lane has read where they are: by the
+ * manifest's offset and stride then, and opened when the lane has confirmed these. */
+void proof_open_pending(struct hotpath *h, uint64_t now);
 void proof_on_bound(struct hotpath *h, const struct uevent *e, uint64_t now);
 
 /* Finds the nodes of all VFs that are bound and not settled, from /sys/class/vfio-dev's links:

@@ -29,6 +29,7 @@ static const struct record_field of_record[] = {
 	FIELD(budget_exact, "budgetExact", RECORD_FLAG),
 	FIELD(n_uevents, "uevents", RECORD_LONG),
 	FIELD(n_overruns, "overruns", RECORD_LONG),
+	FIELD(max_rss_kib, "maxRssKib", RECORD_TIME), /* left out when it is 0, too */
 };
 #undef STRUCT
 #define STRUCT record_owner

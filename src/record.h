@@ -57,6 +57,7 @@ struct record {
 	struct tally tally, budget;
 	bool budget_exact;
 	uint64_t n_uevents, n_overruns;
+	uint64_t max_rss_kib; /* peak of resident memory, libraries included; 0: not known */
 	struct record_lane *lanes;
 	unsigned n_lanes;
 	struct record_owner *owners;

@@ -100,6 +100,9 @@ static int set_autoprobe(struct lane *l, bool on)
 {
 	int r;
 
+	if (l->autoprobe_now == on)
+		return 0;
+
 	if (!l->autoprobe_changed)
 		lane_note(l, JOURNAL_AUTOPROBE_WAS, l->autoprobe_now ? "1" : "0");
 	l->autoprobe_changed = true;
@@ -110,7 +113,24 @@ static int set_autoprobe(struct lane *l, bool on)
 	return 0;
 }
 
-static int autoprobe_off(struct lane *l, const struct step *s)
+static bool id_is_registered(struct lane *l)
+{
+	if (!l->id_asked)
+		lane_ask(l, LANE_ASKS_ID);
+	l->id_asked = true;
+	return atomic_load(&l->registrar->state) == REGISTRAR_REGISTERED;
+}
+
+/* Before the PF's own lock is held for long: new_id would wait for it. */
+static int ask_for_id(struct lane *l, const struct step *s)
+{
+	(void) s; /* of the whole PF */
+	if (!l->facts.warm)
+		l->facts.by_id = id_is_registered(l);
+	return 0;
+}
+
+static int autoprobe(struct lane *l, const struct step *s)
 {
 	unsigned n;
 	int r = sysfs_read_pf_number(&l->sysfs, l->pf_fd, SYSFS_PF_AUTOPROBE, &n);
@@ -121,9 +141,10 @@ static int autoprobe_off(struct lane *l, const struct step *s)
 	l->autoprobe_now = n != 0;
 	l->facts.autoprobe_was_off = !l->autoprobe_now;
 	l->facts.autoprobe_left = l->left.left;
-	if (l->facts.warm || !l->autoprobe_now)
+	if (l->facts.warm)
 		return 0;
-	return set_autoprobe(l, false);
+	l->facts.bound_as_they_came = l->plan->binds_as_they_come && l->facts.by_id;
+	return set_autoprobe(l, l->facts.bound_as_they_came);
 }
 
 /* ENOMEM is too little MMIO space, or bus numbers that the bridge does not have: the latter is
@@ -193,38 +214,25 @@ static int layout(struct lane *l, const struct step *s)
 		return lane_stop_by_rule(l, CAUSE_VF_MOVED, PLACE_LAYOUT, "beyond the last bus");
 	check_addresses(l);
 	atomic_store(&l->has_layout, true);
+	thread_tell(l->report_fd); /* devices seen before can be opened now */
 	return 0;
 }
 
 static int survey(struct lane *l, const struct step *s)
 {
+	bool is_as_promised = l->offset == l->plan->pf->offset && l->stride == l->plan->pf->stride;
+
 	(void) s; /* of the whole PF */
-	if (!l->facts.warm)
+	if (!l->facts.warm && !l->facts.bound_as_they_came)
 		return 0;
 	bind_survey(l);
-	if (l->facts.n_right > 0)
+	/* the loop has seen the events of VFs that were bound as they came, where it expected them */
+	if (l->facts.n_right > 0 && (l->facts.warm || !is_as_promised))
 		lane_ask(l, LANE_ASKS_SURVEY); /* answered at once, whatever it finds */
 	return 0;
 }
 
 /* -- binding -- */
-
-static bool id_is_registered(struct lane *l)
-{
-	if (!l->id_asked)
-		lane_ask(l, LANE_ASKS_ID);
-	l->id_asked = true;
-	return atomic_load(&l->registrar->state) == REGISTRAR_REGISTERED;
-}
-
-/* Before the PF's own lock is held for long: new_id would wait for it. */
-static int ask_for_id(struct lane *l, const struct step *s)
-{
-	(void) s; /* of the whole PF */
-	if (!l->facts.warm)
-		(void) id_is_registered(l); /* the answer is looked at when it is needed */
-	return 0;
-}
 
 static void note_bind(struct lane *l, const struct step *s)
 {
@@ -258,7 +266,7 @@ static int step_bind_id(struct lane *l, const struct step *s)
 		return step_bind_override(l, s);
 	note_bind(l, s);
 	l->facts.by_id = true;
-	r = l->autoprobe_now ? 0 : set_autoprobe(l, true);
+	r = set_autoprobe(l, true);
 	if (r)
 		return r;
 	bind_by_id(l, s);
@@ -268,8 +276,7 @@ static int step_bind_id(struct lane *l, const struct step *s)
 static int autoprobe_back(struct lane *l, const struct step *s)
 {
 	(void) s; /* of the whole PF */
-	if (l->pf_fd < 0 || !l->autoprobe_changed ||
-	    l->autoprobe_now == l->plan->pf->drivers_autoprobe)
+	if (l->pf_fd < 0 || !l->autoprobe_changed)
 		return 0;
 	return set_autoprobe(l, l->plan->pf->drivers_autoprobe);
 }
@@ -277,7 +284,7 @@ static int autoprobe_back(struct lane *l, const struct step *s)
 static int (*const acts[])(struct lane *l, const struct step *s) = {
 	[STEP_LOOK] = look,
 	[STEP_COUNT] = count,
-	[STEP_AUTOPROBE_OFF] = autoprobe_off,
+	[STEP_AUTOPROBE] = autoprobe,
 	[STEP_ID] = ask_for_id,
 	[STEP_ENABLE] = enable,
 	[STEP_LAYOUT] = layout,

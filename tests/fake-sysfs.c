@@ -14,6 +14,7 @@ void (*fake_vfio_added)(struct bdf vf, unsigned vfio);
 enum { FDS = 1024 };
 static pthread_mutex_t mutex = PTHREAD_MUTEX_INITIALIZER;
 static struct fake_pf *pf_of_fd[FDS];
+static char driver_of_fd[FDS][64];
 static unsigned n_vfio;
 
 void fake_sysfs_reset(void)
@@ -91,12 +92,13 @@ static int null_fd(struct fake_pf *pf, int *ret_fd)
 int sysfs_open_pf(struct sysfs *s, struct bdf pf, int *ret_fd)
 {
 	struct fake_pf *p;
-	int r;
+	int r = fake_fault ? fake_fault(SYSFS_PF_DRIVER, FAKE_OPEN, pf) : 0;
 
 	(void) s;
 	pthread_mutex_lock(&mutex);
 	p = find_pf(pf);
-	r = p ? null_fd(p, ret_fd) : SYSFS_E_ABSENT;
+	if (!r)
+		r = p ? null_fd(p, ret_fd) : SYSFS_E_ABSENT;
 	return end(r);
 }
 
@@ -152,6 +154,14 @@ static void give(struct fake_pf *pf, struct fake_vf *vf, const char *driver)
 		fake_vfio_added(address, vf->vfio);
 }
 
+static bool has_id(const struct fake_pf *pf)
+{
+	char own[32];
+
+	snprintf(own, sizeof(own), "%04x %04x", pf->vendor, pf->vf_device);
+	return !strcmp(fake_ids[0], own) || !strcmp(fake_ids[1], own);
+}
+
 static int set_num_vfs(struct fake_pf *pf, unsigned n)
 {
 	fake_writes_of_zero += n == 0;
@@ -162,7 +172,7 @@ static int set_num_vfs(struct fake_pf *pf, unsigned n)
 	memset(pf->vfs, 0, sizeof(pf->vfs));
 	pf->num_vfs = n;
 	for (unsigned i = 0; i < n && pf->autoprobe; i++)
-		give(pf, &pf->vfs[i], "native");
+		give(pf, &pf->vfs[i], has_id(pf) ? "vfio-pci" : "native"); /* probes later */
 	return 0;
 }
 
@@ -240,20 +250,17 @@ int sysfs_link_vf(struct sysfs *s, int pf_fd, enum sysfs_node node, struct bdf v
 
 int sysfs_open_driver(struct sysfs *s, enum sysfs_node node, const char *driver, int *ret_fd)
 {
+	int r = fake_fault ? fake_fault(node, FAKE_OPEN, (struct bdf){ 0 }) : 0;
+
 	(void) s;
-	(void) node;
-	if (!strcmp(driver, "absent"))
-		return SYSFS_E_ABSENT;
 	pthread_mutex_lock(&mutex);
-	return end(null_fd(NULL, ret_fd));
-}
-
-static bool has_id(const struct fake_pf *pf)
-{
-	char own[32];
-
-	snprintf(own, sizeof(own), "%04x %04x", pf->vendor, pf->vf_device);
-	return !strcmp(fake_ids[0], own) || !strcmp(fake_ids[1], own);
+	if (!r && !strcmp(driver, "absent"))
+		r = SYSFS_E_ABSENT;
+	if (!r) {
+		r = null_fd(NULL, ret_fd);
+		snprintf(driver_of_fd[*ret_fd], sizeof(driver_of_fd[0]), "%s", driver);
+	}
+	return end(r);
 }
 
 static void bind_all_of_ids(void)
@@ -284,7 +291,16 @@ static int change_id(enum sysfs_node node, const char *id)
 	return 0;
 }
 
-static int change_binding(enum sysfs_node node, const char *name)
+/* Does this driver take the VF? Its override alone says, or else an id, when autoprobe is 1. */
+static bool matches(const struct fake_pf *pf, const struct fake_vf *vf, const char *driver)
+{
+	if (vf->override[0])
+		return !strcmp(vf->override, driver);
+	return pf->autoprobe &&
+	       (!strcmp(driver, "native") || (has_id(pf) && strstr(driver, "vfio")));
+}
+
+static int change_binding(enum sysfs_node node, const char *driver, const char *name)
 {
 	struct fake_pf *pf;
 	struct fake_vf *vf;
@@ -293,17 +309,16 @@ static int change_binding(enum sysfs_node node, const char *name)
 	if (bdf_parse(name, &b) || !(vf = find_vf(b, &pf)))
 		return -ENODEV;
 	if (node == SYSFS_DRIVER_UNBIND) {
+		if (strcmp(vf->driver, driver) != 0)
+			return -ENODEV;
 		vf->driver[0] = '\0';
 		return 0;
 	}
 	if (vf->driver[0])
 		return -EBUSY;
-	if (vf->override[0])
-		give(pf, vf, vf->override);
-	else if (pf->autoprobe && has_id(pf))
-		give(pf, vf, "vfio-pci");
-	else
+	if (!matches(pf, vf, driver))
 		return -ENODEV;
+	give(pf, vf, driver);
 	return 0;
 }
 
@@ -319,7 +334,7 @@ int sysfs_write_driver(struct sysfs *s, enum sysfs_node node, int fd, const char
 	assert(fd >= 0);
 	r = begin(s, node, SYSFS_WRITE, device);
 	if (!r)
-		r = is_id ? change_id(node, name) : change_binding(node, name);
+		r = is_id ? change_id(node, name) : change_binding(node, driver_of_fd[fd], name);
 	return end(r);
 }
 

@@ -28,7 +28,9 @@ extern struct fake_pf fake_pfs[FAKE_PFS];
 extern char fake_ids[2][16]; /* registered with vfio-pci by new_id; "": none */
 extern unsigned fake_writes_of_zero;
 
-/* Called before each operation; what it returns instead of 0 is the operation's outcome. */
+/* Called before each operation; what it returns instead of 0 is the operation's outcome. Opening a
+ * PF (as SYSFS_PF_DRIVER) or a driver's node is one too. */
+#define FAKE_OPEN _SYSFS_OP_MAX
 extern int (*fake_fault)(enum sysfs_node node, enum sysfs_op op, struct bdf device);
 /* Called when a VF gets its VFIO device; group: 100 + vfio. */
 extern void (*fake_vfio_added)(struct bdf vf, unsigned vfio);

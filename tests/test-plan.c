@@ -97,11 +97,10 @@ static void a_cold_plan_by_id_touches_no_vf_node(void **state)
 	golden.sysfs[SYSFS_PF_MODALIAS][SYSFS_READ] = 2;
 	golden.sysfs[SYSFS_PF_NUMVFS][SYSFS_READ] = 2;
 	golden.sysfs[SYSFS_PF_NUMVFS][SYSFS_WRITE] = 2;
-	golden.sysfs[SYSFS_PF_AUTOPROBE][SYSFS_READ] = 2;
-	golden.sysfs[SYSFS_PF_AUTOPROBE][SYSFS_WRITE] = 4;
+	golden.sysfs[SYSFS_PF_AUTOPROBE][SYSFS_READ] = 2; /* it is 1 and stays so */
 	golden.sysfs[SYSFS_PF_OFFSET][SYSFS_READ] = 2;
 	golden.sysfs[SYSFS_PF_STRIDE][SYSFS_READ] = 2;
-	golden.sysfs[SYSFS_DRIVER_BIND][SYSFS_WRITE] = 8;
+	golden.sysfs[SYSFS_DRIVER_DEVICE][SYSFS_LINK] = 8;
 	golden.sysfs[SYSFS_DRIVER_NEW_ID][SYSFS_WRITE] = 1;
 	golden.sysfs[SYSFS_DRIVER_REMOVE_ID][SYSFS_WRITE] = 1;
 	golden.opens = 8;

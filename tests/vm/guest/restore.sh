@@ -17,8 +17,8 @@ host() {
 		wait_for 20 [ -e "$PCI/$pf/driver" ]
 		eval "pf_count=\${$pf_number}"
 		[ "$pf_count" = 0 ] && continue
-		enable "$pf" "$pf_count" && echo 1 >"$PCI/$pf/sriov_drivers_autoprobe" &&
-			floor bind "$pf" >/dev/null
+		enable "$pf" "$pf_count" &&
+			floor bind "$pf" >/dev/null && echo 1 >"$PCI/$pf/sriov_drivers_autoprobe"
 	done
 }
 
