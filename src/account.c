@@ -11,9 +11,9 @@ static const char *const vf_states[] = {
 _Static_assert(ELEMENTSOF(vf_states) == _VF_STATE_MAX, "every state of a VF has a name");
 
 static const char *const lane_states[] = {
-	[LANE_WAITS] = "waits",      [LANE_AT_WORK] = "at-work", [LANE_LATE] = "late",
-	[LANE_WANTS_ID] = "at-work", [LANE_DONE] = "done",       [LANE_REFUSED] = "refused",
-	[LANE_STUCK] = "stuck",
+	[LANE_WAITS] = "waits",      [LANE_AT_WORK] = "at-work",      [LANE_LATE] = "late",
+	[LANE_WANTS_ID] = "at-work", [LANE_WANTS_SURVEY] = "at-work", [LANE_DONE] = "done",
+	[LANE_REFUSED] = "refused",  [LANE_STUCK] = "stuck",
 };
 _Static_assert(ELEMENTSOF(lane_states) == _LANE_STATE_MAX, "every state of a lane has a name");
 
@@ -99,7 +99,9 @@ static enum strategy strategy_used(const struct hot_lane *hl, const char **ret_r
 	if (atomic_load(&l->registrar->state) == REGISTRAR_GONE)
 		*ret_reason = l->registrar->refused
 				      ? "a PF of that id is not bound to its own driver"
-				      : "the kernel did not register its id";
+			      : l->registrar->looked && !l->registrar->registered
+				      ? "the kernel did not register its id"
+				      : *ret_reason;
 	return STRATEGY_OVERRIDE;
 }
 

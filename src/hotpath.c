@@ -9,7 +9,13 @@ enum { UEVENTS_AT_ONCE = 256 };
 
 /* How long a lane waits for its id to be registered before it binds by override: new_id takes
  * microseconds, unless it hangs behind a function that somebody has locked. */
-enum { ID_PATIENCE_MSEC = 20 };
+enum { ID_PATIENCE_MSEC = 50 };
+
+/* How long a warm lane waits for others, so that one survey serves all. */
+enum { SURVEY_PATIENCE_MSEC = 3 };
+
+/* How long the end waits for ids to be taken back: nobody needs it, the next run can do it. */
+enum { END_PATIENCE_MSEC = 1000 };
 
 /* -- admission: lanes start in the plan's order, Workers= at a time -- */
 
@@ -69,7 +75,7 @@ static bool registrars_are_gone(const struct hotpath *h)
 static void end_hot(struct hotpath *h, uint64_t now)
 {
 	h->over_ns = now;
-	h->end_by_ns = now + h->conf->proof_timeout_ns;
+	h->end_by_ns = now + END_PATIENCE_MSEC * NSEC_PER_MSEC;
 	for (unsigned i = 0; i < h->plan->n_id_groups; i++)
 		registrar_end(&h->registrars[i]);
 	h->ended = registrars_are_gone(h);
@@ -143,6 +149,39 @@ static void on_lane_wants_id(struct hotpath *h, struct hot_lane *hl, uint64_t no
 	}
 }
 
+/* A survey goes through all devices there are, so one serves all warm lanes: they look at their VFs
+ * in microseconds and ask at about the same time. A cold one must not be waited for. */
+static bool others_will_ask_soon(const struct hotpath *h)
+{
+	for (unsigned i = 0; i < h->plan->n_lanes; i++) {
+		const struct hot_lane *hl = &h->lanes[i];
+
+		if (hl->running && hl->state == LANE_AT_WORK &&
+		    atomic_load(&hl->lane.ask) == LANE_RUNS &&
+		    atomic_load(&hl->lane.step) <= STEP_SURVEY)
+			return true;
+	}
+	return false;
+}
+
+static void answer_surveys(struct hotpath *h, uint64_t now)
+{
+	proof_survey(h, now);
+	for (unsigned i = 0; i < h->plan->n_lanes; i++)
+		if (h->lanes[i].state == LANE_WANTS_SURVEY)
+			run_lane(h, &h->lanes[i], now);
+}
+
+static void on_lane_wants_survey(struct hotpath *h, struct hot_lane *hl, uint64_t now)
+{
+	if (hl->state != LANE_WANTS_SURVEY) {
+		hl->state = LANE_WANTS_SURVEY;
+		hl->deadline_ns = now + SURVEY_PATIENCE_MSEC * NSEC_PER_MSEC;
+	}
+	if (!others_will_ask_soon(h))
+		answer_surveys(h, now);
+}
+
 static void answer_lane(struct hotpath *h, struct hot_lane *hl, uint64_t now)
 {
 	switch ((enum lane_ask) atomic_load(&hl->lane.ask)) {
@@ -153,8 +192,7 @@ static void answer_lane(struct hotpath *h, struct hot_lane *hl, uint64_t now)
 		on_lane_waits(h, hl, now);
 		break;
 	case LANE_ASKS_SURVEY:
-		proof_survey(h, now);
-		run_lane(h, hl, now);
+		on_lane_wants_survey(h, hl, now);
 		break;
 	case LANE_ASKS_ID:
 		on_lane_wants_id(h, hl, now);
@@ -276,6 +314,8 @@ static void on_lane_deadline(struct hotpath *h, struct hot_lane *hl, uint64_t no
 		run_lane(h, hl, now);
 	} else if (hl->state == LANE_WANTS_ID) {
 		run_lane(h, hl, now);
+	} else if (hl->state == LANE_WANTS_SURVEY) {
+		answer_surveys(h, now);
 	} else {
 		settle_lane(h, hl, CAUSE_STUCK, proof_place_of_step(&hl->lane), 0, now);
 		atomic_store(&hl->lane.gave_up, true); /* should it come back, it goes on alone */

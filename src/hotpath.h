@@ -39,11 +39,12 @@ struct hot_vf {
 enum lane_state {
 	LANE_WAITS, /* for its turn (Workers=) */
 	LANE_AT_WORK,
-	LANE_LATE,     /* its PF (or a VF) is not there yet */
-	LANE_WANTS_ID, /* waits for its registrar, but not for long */
-	LANE_DONE,     /* all that could be done is done; its VFs tell how it went */
-	LANE_REFUSED,  /* by rule or by the kernel: cause tells; nothing of it works */
-	LANE_STUCK,    /* did not come back by its deadline */
+	LANE_LATE,         /* its PF (or a VF) is not there yet */
+	LANE_WANTS_ID,     /* waits for its registrar, but not for long */
+	LANE_WANTS_SURVEY, /* waits for other warm lanes, but not for long */
+	LANE_DONE,         /* all that could be done is done; its VFs tell how it went */
+	LANE_REFUSED,      /* by rule or by the kernel: cause tells; nothing of it works */
+	LANE_STUCK,        /* did not come back by its deadline */
 	_LANE_STATE_MAX,
 };
 

@@ -197,40 +197,66 @@ void proof_open_pending(struct hotpath *h, uint64_t now)
 	}
 }
 
-/* A device that a lane is about to take from a wrong driver is seen too. */
-static bool is_bound(const struct hot_lane *hl, unsigned i)
+/* Bound, and its node is all that it waits for. A device that a lane is about to take from a wrong
+ * driver is not. */
+static bool waits_for_node(const struct hot_lane *hl, unsigned i)
 {
 	uint8_t act = atomic_load(&hl->lane.outcomes[i].act);
 
-	return act == VF_WAS_RIGHT || act == VF_BOUND_BY_US;
+	return (act == VF_WAS_RIGHT || act == VF_BOUND_BY_US) && hl->vfs[i].state == VF_WAITS &&
+	       plan_vf_wants_node(hl->lane.plan->vfs[i]);
 }
 
-static unsigned count_unsettled(const struct hotpath *h)
+static unsigned count_waiting(const struct hotpath *h)
 {
-	return h->plan->n_vfs - h->n_ready - h->n_held - h->n_lacks;
+	unsigned count = 0;
+
+	for (unsigned n = 0; n < h->plan->n_lanes; n++)
+		for (unsigned i = 0; i < h->lanes[n].lane.plan->n_vfs; i++)
+			count += !h->lanes[n].over_ns && waits_for_node(&h->lanes[n], i);
+	return count;
+}
+
+/* Without cdevs the VF's own link tells its group. */
+static void survey_groups(struct hotpath *h, uint64_t now)
+{
+	h->group_order_lost = true; /* their events may still be in the queue */
+	for (unsigned n = 0; n < h->plan->n_lanes; n++)
+		for (unsigned i = 0; i < h->lanes[n].lane.plan->n_vfs; i++) {
+			struct hot_lane *hl = &h->lanes[n];
+
+			if (hl->over_ns || !waits_for_node(hl, i))
+				continue;
+			see_device(h, hl, i, lane_vf_address(&hl->lane, i), NULL, now);
+			open_if_seen(h, hl, i, now);
+		}
 }
 
 /* Numbers are given lowest first (drivers/vfio/vfio_main.c: ida_alloc), so gaps come only from
  * devices that went. */
 void proof_survey(struct hotpath *h, uint64_t now)
 {
-	unsigned patience = h->plan->n_vfs + 1024, misses = 0;
-	bool cdevs = vfio_has_cdevs(&h->vfio);
+	unsigned patience = h->plan->n_vfs + 1024, misses = 0, waiting = count_waiting(h);
 
-	h->group_order_lost |= !cdevs; /* their events may still be in the queue */
-	for (unsigned n = 0; misses < patience && count_unsettled(h) > 0; n++) {
+	if (waiting > 0 && !vfio_has_cdevs(&h->vfio)) {
+		survey_groups(h, now);
+		return;
+	}
+	for (unsigned n = 0; misses < patience && waiting > 0; n++) {
 		struct vfio_node cdev = { VFIO_CDEV, n };
 		struct hot_lane *hl;
 		struct bdf device;
 		unsigned i;
 		int r = sysfs_vfio_dev(&h->sysfs, n, &device);
 
-		misses = r == SYSFS_E_ABSENT ? misses + 1 : 0;
+		misses = r < 0 || r == SYSFS_E_ABSENT ? misses + 1 : 0;
 		hl = r ? NULL : find_vf(h, device, &i);
-		if (!hl || !is_bound(hl, i))
+		if (!hl || !waits_for_node(hl, i))
 			continue;
-		see_device(h, hl, i, device, cdevs ? &cdev : NULL, now);
+		see_device(h, hl, i, device, &cdev, now);
 		open_if_seen(h, hl, i, now);
+		if (--waiting == 0)
+			waiting = count_waiting(h); /* lanes at work may have published more */
 	}
 }
 

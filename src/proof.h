@@ -22,7 +22,8 @@ void proof_on_device(struct hotpath *h, const struct uevent *e, uint64_t now);
 void proof_open_pending(struct hotpath *h, uint64_t now);
 void proof_on_bound(struct hotpath *h, const struct uevent *e, uint64_t now);
 
-/* Finds the nodes of all VFs that are bound and not settled, from /sys/class/vfio-dev's links:
+/* Finds the nodes of all VFs that are bound and not settled, from /sys/class/vfio-dev's links, or
+ * their groups from their own:
  * for adopted VFs, and after lost events. Reads no directory. */
 void proof_survey(struct hotpath *h, uint64_t now);
 

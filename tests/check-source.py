@@ -20,8 +20,6 @@ LICENSED = "src/*.[ch] include/*.h tests/*.[ch] tests/**/*.[ch] tests/*.py meson
 # Files without a test of their own: the mains and their subcommands are run by tests/test-cli.py
 # and in the VM.
 UNTESTED = re.compile(r"vf-restore|cmd-.*")
-# The lane's side is one machine: its files are driven together, through hotpath.h.
-TESTED_BY = {name: "hotpath" for name in "bind lane proof registrar thread worker".split()}
 NAMES_NUMVFS = {"sysfs", "walker", "cause"}  # sysfs.c has the path, the others read or explain
 WRITES_NUMVFS = {"worker"}
 
@@ -113,7 +111,7 @@ def of_sysfs_door(path):
 
 def is_tested(root, path):
     """By a test of its own, or by its family's: record-save by test-record."""
-    stems = TESTED_BY.get(path.stem, path.stem).split("-")
+    stems = path.stem.split("-")
     return any((root / f"tests/test-{'-'.join(stems[:n])}.c").exists()
                for n in range(1, len(stems) + 1))
 

@@ -61,7 +61,7 @@ static struct fake_vf *find_vf(struct bdf address, struct fake_pf **ret_pf)
 
 		*ret_pf = pf;
 		if (bdf_vf_index(pf->address, pf->offset, pf->stride, pf->num_vfs, address, &index))
-			return &pf->vfs[index];
+			return pf->late & 1U << index ? NULL : &pf->vfs[index];
 	}
 	return NULL;
 }
@@ -162,6 +162,19 @@ static bool has_id(const struct fake_pf *pf)
 	return !strcmp(fake_ids[0], own) || !strcmp(fake_ids[1], own);
 }
 
+/* NVMe's native driver probes in the background, that of others at once: plan.c tells more. */
+static bool id_comes_first(const struct fake_pf *pf)
+{
+	return has_id(pf) && pf->device == pf->vf_device;
+}
+
+/* What the kernel does with a VF that comes. */
+static void probe(struct fake_pf *pf, unsigned index)
+{
+	if (pf->autoprobe && !(pf->late & 1U << index))
+		give(pf, &pf->vfs[index], id_comes_first(pf) ? "vfio-pci" : "native");
+}
+
 static int set_num_vfs(struct fake_pf *pf, unsigned n)
 {
 	fake_writes_of_zero += n == 0;
@@ -171,9 +184,17 @@ static int set_num_vfs(struct fake_pf *pf, unsigned n)
 		return -ERANGE;
 	memset(pf->vfs, 0, sizeof(pf->vfs));
 	pf->num_vfs = n;
-	for (unsigned i = 0; i < n && pf->autoprobe; i++)
-		give(pf, &pf->vfs[i], has_id(pf) ? "vfio-pci" : "native"); /* probes later */
+	for (unsigned i = 0; i < n; i++)
+		probe(pf, i);
 	return 0;
+}
+
+void fake_vf_appears(unsigned pf, unsigned index)
+{
+	pthread_mutex_lock(&mutex);
+	fake_pfs[pf].late &= ~(1U << index);
+	probe(&fake_pfs[pf], index);
+	pthread_mutex_unlock(&mutex);
 }
 
 int sysfs_write_pf(struct sysfs *s, int pf_fd, enum sysfs_node node, const char *text)
@@ -270,7 +291,7 @@ static void bind_all_of_ids(void)
 			struct fake_pf *pf = &fake_pfs[p];
 
 			if (pf->autoprobe && has_id(pf) && !pf->vfs[i].driver[0] &&
-			    !pf->vfs[i].override[0])
+			    !pf->vfs[i].override[0] && !(pf->late & 1U << i))
 				give(pf, &pf->vfs[i], "vfio-pci");
 		}
 }

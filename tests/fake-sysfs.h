@@ -20,6 +20,7 @@ struct fake_pf {
 	uint16_t vendor, device, vf_device;
 	unsigned total_vfs, num_vfs, offset, stride;
 	bool autoprobe;
+	unsigned late; /* bits of VFs that are not there yet when numvfs returns */
 	struct fake_vf vfs[FAKE_VFS];
 };
 
@@ -37,4 +38,5 @@ extern void (*fake_vfio_added)(struct bdf vf, unsigned vfio);
 
 /* Four PFs of NVMe's kind at 0000:0N:00.0 with room for 8 VFs each; nothing enabled. */
 void fake_sysfs_reset(void);
+void fake_vf_appears(unsigned pf, unsigned index);
 struct bdf fake_vf_address(unsigned pf, unsigned index);

@@ -90,6 +90,12 @@ void rig_reset(unsigned n_pfs)
 					  .n_vfs = n_pfs * RIG_VFS };
 }
 
+void rig_give_vfs_an_id_of_their_own(void)
+{
+	for (unsigned p = 0; p < rig.manifest.n_pfs; p++)
+		rig.pfs[p].vf_device = fake_pfs[p].vf_device = 0x11;
+}
+
 void rig_again(void)
 {
 	end_run();
@@ -123,8 +129,12 @@ void rig_start(void)
 		journal_find_autoprobe(text, rig.plan.lanes[i].pf->address,
 				       &rig.lanes[i].lane.left);
 	}
-	if (rig.plan.n_id_groups > 0)
-		rig.registrars[0].left = journal_find_id(text, "1b36 0010 vfio-pci");
+	for (unsigned i = 0; i < rig.plan.n_id_groups; i++) {
+		char id[REGISTRAR_ID_LEN];
+
+		registrar_id_text(&rig.plan.id_groups[i], id);
+		rig.registrars[i].left = journal_find_id(text, id);
+	}
 	assert_int_equal(hotpath_init(&rig.hot, -1, -1, &rig.journal), 0);
 	hotpath_begin(&rig.hot, now_ns());
 }

@@ -35,6 +35,8 @@ extern struct rig rig;
 
 /* Before a test: n PFs; strategy auto, short times. Tests may change manifest and conf then. */
 void rig_reset(unsigned n_pfs);
+/* As most NICs do: VFs are not bound as they come then, but by a bind for each. */
+void rig_give_vfs_an_id_of_their_own(void);
 /* A second run over the same fake host. */
 void rig_again(void);
 /* Makes the plan and starts the hot path, without running it. */

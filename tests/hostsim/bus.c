@@ -153,7 +153,7 @@ struct device *bus_new(enum device_kind kind, struct device *parent, uint32_t do
 		.alive = true,
 		.wakeup = -1,
 		.vfio = -1,
-		.lock = PTHREAD_MUTEX_INITIALIZER,
+		.lock = PTHREAD_RECURSIVE_MUTEX_INITIALIZER_NP,
 	};
 	if (kind == DEVICE_HOST)
 		snprintf(d->name, sizeof(d->name), "pci%04x:%02x", domain, rid >> 8);

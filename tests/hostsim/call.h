@@ -13,7 +13,8 @@ struct call {
 	const char *text; /* of a write */
 	pid_t tid, tgid;
 	char comm[16];
-	bool cut; /* give back half of what was read */
+	struct device *held; /* by faults_check: its lock is the caller's to unlock */
+	bool cut;            /* give back half of what was read */
 };
 
 extern const char *const op_names[_OP_MAX];

@@ -44,28 +44,39 @@ static uint64_t now_ns(void)
 	return (uint64_t) t.tv_sec * 1000000000 + (uint64_t) t.tv_nsec;
 }
 
-static void ask_proc(struct thread *t)
+static bool read_line(const char *format, pid_t pid, const char *key, char *ret, size_t size)
 {
 	char path[64], line[128];
+	size_t len = strlen(key);
+	bool found = false;
 	FILE *f;
 
-	t->tgid = t->tid;
-	strcpy(t->comm, "?");
-	snprintf(path, sizeof(path), "/proc/%d/status", (int) t->tid);
+#pragma GCC diagnostic push
+#pragma GCC diagnostic ignored "-Wformat-nonliteral"
+	snprintf(path, sizeof(path), format, (int) pid);
+#pragma GCC diagnostic pop
 	f = fopen(path, "re");
-	if (!f)
-		return;
-	while (fgets(line, sizeof(line), f)) {
-		int n;
-
-		if (sscanf(line, "Tgid: %d", &n) == 1) {
-			t->tgid = n;
-			break;
+	while (f && !found && fgets(line, sizeof(line), f))
+		if (strncmp(line, key, len) == 0) {
+			line[strcspn(line, "\n")] = 0;
+			snprintf(ret, size, "%s", line + len);
+			found = true;
 		}
-		if (sscanf(line, "Name: %15[^\n]", t->comm) != 1)
-			continue;
-	}
-	fclose(f);
+	if (f)
+		fclose(f);
+	return found;
+}
+
+/* The process, and its name: threads may have others. */
+static void ask_proc(struct thread *t)
+{
+	char text[32];
+
+	t->tgid = t->tid;
+	if (read_line("/proc/%d/status", t->tid, "Tgid:", text, sizeof(text)))
+		t->tgid = atoi(text);
+	strcpy(t->comm, "?");
+	(void) read_line("/proc/%d/comm", t->tgid, "", t->comm, sizeof(t->comm)); /* or gone */
 }
 
 /* FUSE tells the thread. What /proc says of it is believed for 5 ms: longer, and an exec or a

@@ -45,9 +45,11 @@ struct hang {
 static pthread_mutex_t mutex = PTHREAD_MUTEX_INITIALIZER;
 static pthread_cond_t changed = PTHREAD_COND_INITIALIZER;
 static struct fault faults[FAULTS_MAX];
-static size_t n_faults, n_used;
+static size_t n_faults;
+static _Atomic size_t n_used;
 static struct hang *hangs;
 static FILE *trace;
+static _Atomic bool traces;
 static uint64_t n_traced;
 
 int errno_of(const char *name)
@@ -180,7 +182,7 @@ void faults_list(FILE *out)
 
 bool faults_wants_paths(void)
 {
-	return n_used || trace;
+	return n_used || traces;
 }
 
 static void path_of(const struct call *c, char ret[static TREE_PATH_MAX])
@@ -211,7 +213,7 @@ void faults_trace_result(const struct call *c, int result)
 {
 	char path[TREE_PATH_MAX];
 
-	if (!trace || result >= 0)
+	if (!traces || result >= 0)
 		return;
 	path_of(c, path);
 	pthread_mutex_lock(&mutex);
@@ -260,16 +262,17 @@ void faults_kill(const struct call *c)
 
 /* A hanging write of sriov_numvfs has the PF's device lock, as in a PF driver that never comes
  * back: whoever reads the number hangs as well. */
-static int hang(const struct call *c, unsigned fault, const char *path)
+static int hang(struct call *c, unsigned fault, const char *path)
 {
 	struct hang h = { .fault = fault, .call = *c }, **at;
 	unsigned slot;
 	struct device *d = tree_device(c->node, &slot);
-	bool locked = c->op == OP_WRITE && d && entries_is_numvfs(d, slot);
 
 	snprintf(h.path, sizeof(h.path), "%s", path);
-	if (locked)
+	if (c->op == OP_WRITE && d && entries_is_numvfs(d, slot)) {
 		pthread_mutex_lock(&d->lock);
+		c->held = d;
+	}
 	pthread_mutex_lock(&mutex);
 	h.next = hangs;
 	hangs = &h;
@@ -280,8 +283,6 @@ static int hang(const struct call *c, unsigned fault, const char *path)
 		;
 	*at = h.next;
 	pthread_mutex_unlock(&mutex);
-	if (locked)
-		pthread_mutex_unlock(&d->lock);
 	return h.error;
 }
 
@@ -309,7 +310,46 @@ static void nap(double ms)
 	nanosleep(&t, NULL);
 }
 
-enum verdict faults_check(const struct call *c, int *ret_error)
+/* The last lookup that failed by a fault, of each thread */
+static struct failed {
+	pid_t tid;
+	node_t node;
+	char name[64];
+	int error;
+} failed[256];
+
+static void remember_failed(const struct call *c, int error)
+{
+	struct failed *f = &failed[(unsigned) c->tid % 256];
+
+	/* fs/fuse/dir.c: fuse_dentry_revalidate() gives these two to the program, with others it
+	 * throws the name away and asks again */
+	if (c->op != OP_LOOKUP || !error || error == EINTR || error == ENOMEM)
+		return;
+	pthread_mutex_lock(&mutex);
+	*f = (struct failed){ .tid = c->tid, .node = c->node, .error = error };
+	snprintf(f->name, sizeof(f->name), "%s", c->name);
+	pthread_mutex_unlock(&mutex);
+}
+
+int faults_again(const struct call *c)
+{
+	struct failed *f = &failed[(unsigned) c->tid % 256];
+	int error = 0;
+
+	if (!n_used)
+		return 0;
+	pthread_mutex_lock(&mutex);
+	if (f->tid == c->tid) {
+		if (c->op == OP_LOOKUP && f->node == c->node && strcmp(f->name, c->name) == 0)
+			error = f->error;
+		f->tid = 0;
+	}
+	pthread_mutex_unlock(&mutex);
+	return error;
+}
+
+enum verdict faults_check(struct call *c, int *ret_error)
 {
 	char path[TREE_PATH_MAX];
 	struct fault *f, copy;
@@ -329,9 +369,11 @@ enum verdict faults_check(const struct call *c, int *ret_error)
 	switch (copy.action) {
 	case FAULT_ERROR:
 		*ret_error = copy.error;
+		remember_failed(c, copy.error);
 		return CALL_FAILS;
 	case FAULT_HANG:
 		*ret_error = hang(c, (unsigned) (f - faults) + 1, path);
+		remember_failed(c, *ret_error);
 		return *ret_error ? CALL_FAILS : CALL_GOES_ON;
 	case FAULT_SHORT:
 		return CALL_IS_SHORT;
@@ -406,6 +448,7 @@ int faults_trace(const char *path)
 	if (trace)
 		fclose(trace);
 	trace = new;
+	traces = trace;
 	n_traced = 0;
 	pthread_mutex_unlock(&mutex);
 	return 0;

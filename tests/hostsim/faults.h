@@ -21,7 +21,10 @@ int faults_remove(const char *number); /* or "all"; -ENOENT */
 void faults_list(FILE *out);
 
 /* Traces, then sleeps, kills, vanishes as planned. The caller then obeys the verdict. */
-enum verdict faults_check(const struct call *c, int *ret_error);
+enum verdict faults_check(struct call *c, int *ret_error);
+/* A lookup that failed by a fault comes again at once, by the kernel's own will: the errno with
+ * which it has to fail again, and not to be counted; 0: it isn't one. */
+int faults_again(const struct call *c);
 bool faults_wants_paths(void);
 bool faults_drop_uevent(const char *event); /* "add@/devices/..."; under the model's mutex */
 void faults_kill(const struct call *c);

@@ -50,6 +50,16 @@ void fs_set_text(const char *spec)
 		texts[n_texts++] = must_dup(spec);
 }
 
+static void end(const struct call *c, int result, bool kill_it)
+{
+	if (result < 0)
+		faults_trace_result(c, result);
+	if (c->held)
+		pthread_mutex_unlock(&c->held->lock);
+	if (kill_it)
+		faults_kill(c);
+}
+
 /* Counts the call and lets the fault plan have its say. True: a reply was sent already. */
 static bool begin(fuse_req_t req, struct call *c, bool *ret_kill)
 {
@@ -57,15 +67,20 @@ static bool begin(fuse_req_t req, struct call *c, bool *ret_kill)
 	enum verdict verdict;
 
 	c->tid = fuse_req_ctx(req)->pid;
+	*ret_kill = false;
+	error = faults_again(c);
+	if (error) {
+		fuse_reply_err(req, error);
+		return true;
+	}
 	count_caller(c);
 	count_call(c);
-	*ret_kill = false;
 	verdict = faults_check(c, &error);
 	switch (verdict) {
 	case CALL_GOES_ON:
 		return false;
 	case CALL_FAILS:
-		faults_trace_result(c, -error);
+		end(c, -error, false);
 		fuse_reply_err(req, error);
 		return true;
 	case CALL_IS_SHORT:
@@ -82,14 +97,6 @@ static bool begin(fuse_req_t req, struct call *c, bool *ret_kill)
 		return false;
 	}
 	return false;
-}
-
-static void end(const struct call *c, int result, bool kill_it)
-{
-	if (result < 0)
-		faults_trace_result(c, result);
-	if (kill_it)
-		faults_kill(c);
 }
 
 static void fs_init(void *userdata, struct fuse_conn_info *conn)

@@ -30,7 +30,7 @@ static bool arg_quiet, arg_report_vfs, arg_userns, arg_stopped, arg_modprobe;
 enum { KEEP_MAX = 15 };
 static const char *arg_keep[KEEP_MAX + 1];
 static size_t n_keep;
-static volatile sig_atomic_t child;
+static _Atomic pid_t child; /* 0: none (any more) */
 
 static const char help[] =
 	"usage: tests/hostsim/run [OPTION...] -- COMMAND [ARGUMENT...]\n"
@@ -227,6 +227,17 @@ static pid_t start(char **argv)
 	_exit(127);
 }
 
+/* Nothing sleeps in an operation any more: by a fault, or for who holds a VFIO device. */
+static void let_all_go(int error)
+{
+	(void) faults_remove("all"); /* there is nothing that it could not find */
+	faults_release(NULL, error);
+	model_lock();
+	model.ending = true;
+	pthread_cond_broadcast(&model.released);
+	model_unlock();
+}
+
 /* A program whose main thread has ended while another hangs can only be freed from here. */
 static void *free_dead(void *unused)
 {
@@ -241,7 +252,7 @@ static void *free_dead(void *unused)
 			continue;
 		state = fgets(line, sizeof(line), f) ? strrchr(line, ')') : NULL;
 		if (state && state[1] && state[2] == 'Z')
-			faults_release(NULL, EINTR);
+			let_all_go(EINTR);
 		fclose(f);
 	}
 	return unused;
@@ -262,8 +273,7 @@ static int finish(void)
 	child = 0;
 	if (!arg_quiet)
 		print_report();
-	(void) faults_remove("all"); /* there is nothing that it could not find */
-	faults_release(NULL, EIO);
+	let_all_go(EIO);
 	sandbox_kill_rest();
 	return code;
 }

@@ -104,9 +104,9 @@ struct device {
 	unsigned opened;   /* of its VFIO device node */
 	struct device *pf; /* of a VF */
 	unsigned vf_index;
-	struct sriov *sriov; /* of a PF */
-	pthread_mutex_t lock;
-	uint64_t seen[2]; /* bits of nodes that a lazy sysfs would have made */
+	struct sriov *sriov;  /* of a PF */
+	pthread_mutex_t lock; /* the device lock; recursive for the sake of faults.c */
+	uint64_t seen[2];     /* bits of nodes that a lazy sysfs would have made */
 	unsigned n_lookups, n_readdirs;
 	bool forgotten; /* gone before the counts were reset */
 };
@@ -121,8 +121,10 @@ enum { HASH_SIZE = 1 << 14, DRIVERS_MAX = 64, PFS_MAX = 512, VFIO_MAX = 1 << 16 
 struct model {
 	pthread_mutex_t mutex;
 	pthread_cond_t released; /* a VFIO node was closed */
-	bool booting;            /* no uevents yet */
-	bool cdev, group_nodes, noiommu, enable_sriov, bus_autoprobe;
+	_Atomic bool booting;    /* no uevents yet */
+	bool cdev, group_nodes, noiommu, enable_sriov;
+	_Atomic bool bus_autoprobe;
+	bool ending; /* the program is dying: nobody is waited for any more */
 	struct device **devices;
 	size_t n_devices, size_devices;
 	struct device *hash[HASH_SIZE];

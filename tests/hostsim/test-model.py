@@ -95,6 +95,8 @@ class Uevents:
                 return events
             head, *keys = message.decode().rstrip('\0').split('\0')
             action, path = head.split('@')
+            if not path.startswith(('/devices/pci', '/devices/virtual/vfio')):
+                continue  # the machine's own, which root sees as well
             assert pid == 0 and keys[0] == 'ACTION=' + action and keys[-1].startswith('SEQNUM=')
             events.append((action, os.path.basename(path), int(keys[-1][7:])))
 
@@ -254,12 +256,25 @@ def K8_who_holds_a_group_is_waited_for_by_numvfs():
     group = os.path.basename(os.readlink(PCI + 'devices/%s/iommu_group' % vf(0)))
     held = os.open('/dev/vfio/' + group, os.O_RDWR)
     t, result = in_thread(numvfs, 0)
+    eventually(lambda: driver(vf(0)) is None)
     reader, _ = in_thread(read, PCI + 'devices/%s/sriov_numvfs' % A)
     time.sleep(0.1)
     assert t.is_alive() and reader.is_alive()  # the reader waits for the writer
     os.close(held)
     t.join(3), reader.join(3)
     assert result == ['ok'] and not os.path.exists('/dev/vfio/' + group)
+
+
+@host('--pf', 'nvme:4')
+def a_run_ends_whatever_hangs():
+    autoprobe(0), numvfs(1), override(vf(0)), bind(vf(0))
+    os.open('/dev/vfio/devices/vfio0', os.O_RDWR)
+    ctl('fault', 'lookup:*/nothing:1=hang')
+    in_thread(numvfs, 0)  # waits for this very process
+    in_thread(read, PCI + 'nothing')
+    subprocess.Popen([sys.executable, '-c', 'open("%sdevices/%s/sriov_numvfs").read()' % (PCI, A)])
+    ctl('wait-hanging')
+    os._exit(0)
 
 
 @host('--pf', 'nvme:8,driver=vfio-pci')
@@ -509,6 +524,45 @@ def the_trace_lists_each_operation_in_order():
     ops = [l.split()[1 if not l.startswith('  ') else 0] for l in mine]
     assert ops[-7:] == ['lookup', 'lookup', 'lookup', 'lookup', 'open', 'write', '-ERANGE'], mine
     assert mine[0].endswith(' /sys/bus') and '"3000"' in mine[-2], mine
+
+
+@host('--pf', 'nvme:4')
+def every_traced_operation_can_be_hit():
+    command = ['cat', PCI + 'devices/%s/modalias' % A]
+    ctl('trace', '/run/trace')
+    subprocess.run(command, check=True, stdout=subprocess.DEVNULL)
+    ctl('trace', 'off')
+    n = sum(' cat[' in l and not l.startswith('  ') for l in open('/run/trace'))
+    assert n >= 10, n  # 8 lookups, a readlink, open, read, end of file
+    for k in range(1, n + 2):
+        ctl('unfault')
+        ctl('fault', 'any@cat:*:%d=EIO' % k)
+        r = subprocess.run(command, stderr=subprocess.PIPE, stdout=subprocess.DEVNULL, text=True)
+        assert (r.returncode != 0) == (k <= n), (k, n, r)
+
+
+@host('--pf', 'nvme:4')
+def threads_with_other_names_are_their_process():
+    open('/proc/self/comm', 'w').write('agent')
+
+    def lane():
+        open('/proc/thread-self/comm', 'w').write('lane')
+        time.sleep(0.02)
+        return read(PCI + 'devices/%s/modalias' % A)
+    t, result = in_thread(lane)
+    t.join()
+    assert report()['processes'][str(os.getpid())]['comm'] == 'agent'
+
+
+@host('--pf', 'nvme:4')
+def after_a_reset_only_what_comes_then_counts():
+    numvfs(4), read(PCI + 'devices/%s/vendor' % vf(0)), numvfs(0)
+    ctl('reset')
+    r = report()
+    assert r['vfs'] == r['vfNodes'] == r['eagerNodes'] == 0 and r['vfList'] == {}, r
+    autoprobe(0), numvfs(2), override(vf(0))
+    r = report()
+    assert r['vfs'] == 2 and r['perVf'] == 0.5 and r['eagerNodes'] == 126, r
 
 
 @host('--pf', 'nvme:20*4', '--costs', 'today')

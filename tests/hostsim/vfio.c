@@ -45,7 +45,7 @@ void vfio_detach(struct device *d)
 	model.vfios[d->vfio] = NULL;
 	numbers_give(&model.vfio_ids, d->vfio);
 	d->vfio = -1;
-	while (d->opened || (g->opened && g->vfio_devices == 1))
+	while (!model.ending && (d->opened || (g->opened && g->vfio_devices == 1)))
 		pthread_cond_wait(&model.released, &model.mutex);
 	if (--g->vfio_devices == 0 && model.group_nodes) {
 		uevent_vfio_group("remove", g);

@@ -9,7 +9,7 @@ capture
 
 # counted_restore STRATEGY NODES: the kernel must have counted NODES inside VF directories
 counted_restore() {
-	lose
+	timed "lose the VFs" lose
 	check "$1: restore is counted" \
 		touches -o /tmp/touched -b 65536 sh -c "vf-restore restore --strategy $1 >/tmp/report 2>&1"
 	check_eq "$1: all VFs are ready" "$(recorded ready)" $total
