@@ -81,6 +81,7 @@ void rig_reset(unsigned n_pfs)
 	rig.conf.proof_timeout_ns = 50 * NSEC_PER_MSEC;
 	rig.conf.late_pf_timeout_ns = 50 * NSEC_PER_MSEC;
 	rig.journal.fd = memfd_create("journal", MFD_CLOEXEC);
+	assert_int_equal(fcntl(rig.journal.fd, F_SETFL, O_APPEND), 0); /* as journal_open() */
 	for (unsigned p = 0; p < n_pfs; p++)
 		promise_pf(p);
 	rig.manifest = (struct manifest){ .owners = rig.owners,
