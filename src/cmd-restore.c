@@ -176,6 +176,9 @@ static _Noreturn void work(int report, const struct restore_options *o, pid_t pa
 		_exit(VF_RESTORE_EXIT_FAILED);
 	code = (unsigned char) restore(o);
 	fflush(NULL);
+	/* a thread that hangs would keep them open, and whoever reads them waiting */
+	(void) close(STDOUT_FILENO);
+	(void) close(STDERR_FILENO);
 	_exit(write(report, &code, 1) == 1 ? code : VF_RESTORE_EXIT_FAILED);
 }
 

@@ -58,15 +58,16 @@ static bool read_group_number(const char *text, unsigned *ret)
 	return !*text && n <= UINT32_MAX;
 }
 
-/* The group by the VF's own link: one node of it is touched. */
+/* The group by the VF's own link: one node of it is touched. Where it was seen, for the lane may not
+ * have read the layout yet. */
 static int read_group(struct hotpath *h, struct hot_lane *hl, unsigned i)
 {
 	char text[SYSFS_TEXT_MAX];
 	int r;
 
 	h->n_group_links++;
-	r = sysfs_link_vf(&h->sysfs, hl->lane.pf_fd, SYSFS_VF_GROUP, lane_vf_address(&hl->lane, i),
-			  text, sizeof(text));
+	r = sysfs_link_vf(&h->sysfs, hl->lane.pf_fd, SYSFS_VF_GROUP, hl->vfs[i].seen_at, text,
+			  sizeof(text));
 	if (r)
 		return r < 0 ? r : -ENOENT;
 	return read_group_number(text, &hl->vfs[i].node.number) ? 0 : -EINVAL;

@@ -77,6 +77,17 @@ static void cold_in_groups(void)
 	fake_has_cdevs = false;
 }
 
+/* Of events whose order tells nothing, while the VFs come. */
+static void cold_by_id_in_groups(void)
+{
+	struct uevent group = { .kind = UEVENT_GROUP_ADD, .number = 9 };
+
+	rig.conf.bind_strategy = CONF_STRATEGY_ID;
+	fake_has_cdevs = false;
+	fake_uevent_send(&group);
+	fake_uevent_send(&group);
+}
+
 static const struct {
 	const char *name;
 	void (*make)(void);
@@ -87,6 +98,7 @@ static const struct {
 	{ "cold, two drivers and a serial number", cold_with_two_drivers },
 	{ "cold, autoprobe 0", cold_with_a_promised_autoprobe_of_0 },
 	{ "cold, in groups", cold_in_groups },
+	{ "cold, by id in groups", cold_by_id_in_groups },
 	{ "warm, mixed", warm_and_mixed },
 	{ "warm, after a kill", warm_after_a_kill },
 };
