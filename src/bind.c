@@ -87,17 +87,25 @@ static void survey_vf(struct lane *l, unsigned i, const char *wanted)
 	}
 	l->facts.n_missing++;
 	r = sysfs_link_vf(&l->sysfs, l->pf_fd, SYSFS_VF_DRIVER, vf, driver, sizeof(driver));
-	if (!r)
+	if (!r && !strcmp(driver, wanted)) /* it came between the two looks */
+		succeed(l, i, l->facts.warm ? VF_WAS_RIGHT : VF_BOUND_BY_US);
+	else if (!r)
 		l->outcomes[i].need = VF_NEEDS_REBIND;
 	else if (r != SYSFS_E_ABSENT)
 		fail(l, i, PLACE_PROOF, r);
 }
 
-void bind_survey(struct lane *l)
+bool bind_survey(struct lane *l)
 {
-	for (unsigned i = 0; i < l->plan->n_vfs; i++)
+	bool any = false;
+
+	for (unsigned i = 0; i < l->plan->n_vfs; i++) {
 		if (l->plan->vfs[i]->driver && l->outcomes[i].need == VF_NEEDS_BIND)
 			survey_vf(l, i, l->plan->vfs[i]->driver);
+		any |= atomic_load(&l->outcomes[i].act) == VF_WAS_RIGHT ||
+		       atomic_load(&l->outcomes[i].act) == VF_BOUND_BY_US;
+	}
+	return any;
 }
 
 /* -- one by one -- */
@@ -110,21 +118,26 @@ static int unbind_vf(struct lane *l, const char *driver, const char *name, size_
 	return r ? r : sysfs_write_driver(&l->sysfs, SYSFS_DRIVER_UNBIND, fd, name, len);
 }
 
-/* The VF worked with its wrong driver: it gets that back. "(null)" is how the kernel shows an
- * override that is not set; an empty line takes it away. */
+/* The VF worked with its wrong driver: it gets that back, by an override that makes the bind
+ * possible whatever autoprobe is. "(null)" is how the kernel shows an override that is not set; an
+ * empty line takes it away. Whatever comes of it, the VF is reported as failed. */
 static void give_back(struct lane *l, struct bdf vf, const char *driver, const char *override)
 {
 	_cleanup_(close_fd) int fd = -1;
 	char name[BDF_STRLEN + 1];
 	size_t len = bdf_format(vf, name);
+	int r;
 
+	l->facts.in_vain = true;
 	if (!strcmp(override, "(null)"))
 		override = "\n";
-	if (!sysfs_write_vf(&l->sysfs, l->pf_fd, SYSFS_VF_OVERRIDE, vf, override,
-			    strlen(override)) &&
-	    !sysfs_open_driver(&l->sysfs, SYSFS_DRIVER_BIND, driver, &fd))
-		(void) !sysfs_write_driver(&l->sysfs, SYSFS_DRIVER_BIND, fd, name, len);
-	/* whatever came of it, the VF is reported as failed */
+	r = sysfs_write_vf(&l->sysfs, l->pf_fd, SYSFS_VF_OVERRIDE, vf, driver, strlen(driver));
+	if (!r)
+		r = sysfs_open_driver(&l->sysfs, SYSFS_DRIVER_BIND, driver, &fd);
+	if (!r)
+		r = sysfs_write_driver(&l->sysfs, SYSFS_DRIVER_BIND, fd, name, len);
+	(void) !sysfs_write_vf(&l->sysfs, l->pf_fd, SYSFS_VF_OVERRIDE, vf, override,
+			       strlen(override));
 }
 
 static void note_vf_was(struct lane *l, const char *vf, const char *driver, const char *override)
@@ -137,7 +150,9 @@ static void note_vf_was(struct lane *l, const char *vf, const char *driver, cons
 	lane_note(l, JOURNAL_VF_WAS, text);
 }
 
-static void rebind_vf(struct lane *l, unsigned i, const char *driver, int bind_fd)
+/* override_was: what it was before we wrote it; NULL: we did not, it is read. */
+static void rebind_vf(struct lane *l, unsigned i, const char *driver, int bind_fd,
+		      const char *override_was)
 {
 	char was[MANIFEST_NAME_MAX + 1], override[MANIFEST_NAME_MAX + 1], name[BDF_STRLEN + 1];
 	struct bdf vf = lane_vf_address(l, i);
@@ -146,9 +161,12 @@ static void rebind_vf(struct lane *l, unsigned i, const char *driver, int bind_f
 	int r;
 
 	l->facts.n_wrong++;
+	l->facts.in_vain |= override_was != NULL;
 	l->outcomes[i].begun_ns = now_ns();
 	r = sysfs_link_vf(&l->sysfs, l->pf_fd, SYSFS_VF_DRIVER, vf, was, sizeof(was));
-	if (!r)
+	if (!r && override_was)
+		(void) stpcpy(override, override_was); /* returns the end */
+	else if (!r)
 		r = sysfs_read_vf(&l->sysfs, l->pf_fd, SYSFS_VF_OVERRIDE, vf, override,
 				  sizeof(override));
 	if (!r) {
@@ -191,8 +209,10 @@ static int bind_vf(struct lane *l, unsigned i, const char *driver, int bind_fd)
 
 	l->outcomes[i].begun_ns = now_ns();
 	r = sysfs_write_vf(&l->sysfs, l->pf_fd, SYSFS_VF_OVERRIDE, vf, driver, strlen(driver));
-	if (r == SYSFS_E_ABSENT)
+	if (r == SYSFS_E_ABSENT) {
+		l->facts.n_absent++;
 		return r;
+	}
 	l->facts.n_bound_by_override++;
 	if (r) {
 		fail(l, i, PLACE_OVERRIDE, r);
@@ -200,7 +220,7 @@ static int bind_vf(struct lane *l, unsigned i, const char *driver, int bind_fd)
 	}
 	r = sysfs_write_driver(&l->sysfs, SYSFS_DRIVER_BIND, bind_fd, name, len);
 	if (r == -EBUSY && !is_ours(l, vf, driver))
-		rebind_vf(l, i, driver, bind_fd);
+		rebind_vf(l, i, driver, bind_fd, "(null)");
 	else if (r && r != -EBUSY)
 		fail(l, i, PLACE_BIND, r);
 	else
@@ -225,7 +245,7 @@ unsigned bind_by_override(struct lane *l, const struct step *s)
 			continue;
 		baton = baton_take(l->baton);
 		if (l->outcomes[i].need == VF_NEEDS_REBIND)
-			rebind_vf(l, i, s->driver, fd);
+			rebind_vf(l, i, s->driver, fd, NULL);
 		else if (bind_vf(l, i, s->driver, fd))
 			n_absent++;
 		baton_give(l->baton, baton);

@@ -8,8 +8,9 @@
  */
 #include "lane.h"
 
-/* Warm: what is each VF bound to? Sets needs, and the facts n_right. */
-void bind_survey(struct lane *l);
+/* What is each VF bound to? Sets needs, and the facts n_right and n_missing. true: some VF is bound
+ * as it should be, so that its device node is to be found. */
+bool bind_survey(struct lane *l) _must_check_;
 
 /* Is there a VF in the range that needs to be bound? */
 bool bind_is_needed(const struct lane *l, const struct step *s);

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
+#include <fcntl.h>
 #include <sys/eventfd.h>
 #include "hotpath.h"
 #include "worker.h"
@@ -24,7 +25,7 @@ static int init_lane(struct hotpath *h, unsigned i, int sysfs_root, const struct
 	if (l->plan->strategy == STRATEGY_ID)
 		l->registrar = &h->registrars[l->plan->id_group];
 	l->baton = &h->baton;
-	l->report_fd = h->report_fd;
+	l->report_fd = fcntl(h->report_fd, F_DUPFD_CLOEXEC, 0);
 	l->sysfs.root = sysfs_root;
 	for (unsigned k = 0; k < l->plan->n_vfs; k++) {
 		hl->vfs[k].fd = -1;
@@ -32,7 +33,7 @@ static int init_lane(struct hotpath *h, unsigned i, int sysfs_root, const struct
 			l->outcomes[k].need = VF_NEEDS_NOTHING;
 	}
 	l->wake_fd = eventfd(0, EFD_CLOEXEC);
-	return l->wake_fd < 0 ? -errno : worker_start(l);
+	return l->wake_fd < 0 || l->report_fd < 0 ? -errno : worker_start(l);
 }
 
 /* The lines of an id stand in the journal under its first lane's PF. */
@@ -47,9 +48,9 @@ static int init_registrar(struct hotpath *h, unsigned i, int sysfs_root,
 		if (h->plan->lanes[k].strategy == STRATEGY_ID && h->plan->lanes[k].id_group == i)
 			r->journal_pf = h->plan->lanes[k].pf->address;
 	r->sysfs.root = sysfs_root;
-	r->report_fd = h->report_fd;
+	r->report_fd = fcntl(h->report_fd, F_DUPFD_CLOEXEC, 0);
 	r->wake_fd = eventfd(0, EFD_CLOEXEC);
-	return r->wake_fd < 0 ? -errno : registrar_start(r);
+	return r->wake_fd < 0 || r->report_fd < 0 ? -errno : registrar_start(r);
 }
 
 int hotpath_init(struct hotpath *h, int sysfs_root, int dev, const struct journal *journal)
@@ -103,10 +104,11 @@ void hotpath_budget(const struct hotpath *h, struct tally *ret, bool *ret_exact)
 	struct tally t;
 
 	*ret = (struct tally){ 0 };
-	*ret_exact = h->n_lacks == 0 && !hotpath_hangs(h);
+	*ret_exact = h->n_lacks == 0 && !h->in_vain && !hotpath_hangs(h);
 	for (unsigned i = 0; i < h->plan->n_lanes; i++) {
 		if (!h->lanes[i].ended)
 			continue; /* what a stuck lane says is its own */
+		*ret_exact &= !h->lanes[i].lane.facts.in_vain;
 		plan_price_lane(h->lanes[i].lane.plan, &h->lanes[i].lane.facts, &t);
 		tally_add(ret, &t);
 	}

@@ -62,6 +62,16 @@ static void settle_lane(struct hotpath *h, struct hot_lane *hl, enum cause cause
 		proof_settle_vf(h, hl, i, VF_LACKS, cause, place, error, now);
 }
 
+/* The lane stopped before it came to these. */
+static void settle_untouched(struct hotpath *h, struct hot_lane *hl, uint64_t now)
+{
+	const struct lane *l = &hl->lane;
+
+	for (unsigned i = 0; i < l->plan->n_vfs; i++)
+		if (atomic_load(&l->outcomes[i].act) == VF_UNTOUCHED)
+			proof_settle_vf(h, hl, i, VF_LACKS, l->cause, l->place, l->error, now);
+}
+
 static bool registrars_are_gone(const struct hotpath *h)
 {
 	for (unsigned i = 0; i < h->plan->n_id_groups; i++)
@@ -94,7 +104,7 @@ static void finish_lane(struct hotpath *h, struct hot_lane *hl, enum lane_state 
 
 static void try_to_finish(struct hotpath *h, struct hot_lane *hl, uint64_t now)
 {
-	bool refused = hl->lane.cause != CAUSE_NONE;
+	bool refused = hl->lane.cause != CAUSE_NONE && hl->n_lacks == hl->lane.plan->n_vfs;
 
 	if (!hl->over_ns && hl->ended && hl->n_settled == hl->lane.plan->n_vfs)
 		finish_lane(h, hl, refused ? LANE_REFUSED : LANE_DONE, now);
@@ -110,7 +120,7 @@ static void on_lane_over(struct hotpath *h, struct hot_lane *hl, uint64_t now)
 	set_running(h, hl, false);
 	proof_read_outcomes(h, hl, now);
 	if (l->cause != CAUSE_NONE)
-		settle_lane(h, hl, l->cause, l->place, l->error, now);
+		settle_untouched(h, hl, now);
 	hl->deadline_ns = now + h->conf->proof_timeout_ns;
 	try_to_finish(h, hl, now);
 	admit(h, now);
@@ -128,7 +138,9 @@ static void on_lane_waits(struct hotpath *h, struct hot_lane *hl, uint64_t now)
 		return;
 	}
 	hl->state = LANE_LATE;
-	hl->deadline_ns = h->begun_ns + h->conf->late_pf_timeout_ns;
+	/* PFs are late since the beginning, VFs since they were enabled, which may take long */
+	hl->deadline_ns = h->conf->late_pf_timeout_ns +
+			  (atomic_load(&hl->lane.ask) == LANE_ASKS_PF ? h->begun_ns : now);
 	if (hl->deadline_ns < now)
 		hl->deadline_ns = now;
 	set_running(h, hl, false);

@@ -53,6 +53,7 @@ struct hot_lane {
 	enum lane_state state;
 	struct hot_vf *vfs;   /* one for each of plan->vfs */
 	unsigned n_settled;   /* VFs that are ready, held or lacking */
+	unsigned n_lacks;     /* of them */
 	bool running;         /* it counts as one of Workers= */
 	bool ended;           /* its thread said LANE_OVER */
 	bool has_layout;      /* of the lane, and what was seen before is open */
@@ -86,6 +87,7 @@ struct hotpath {
 	unsigned n_group_links;            /* groups that the order of events did not tell */
 	bool resync;                       /* events were lost: survey when the socket is empty */
 	bool group_order_lost;
+	bool in_vain; /* a node was opened in vain: the budget is not exact */
 	bool has_last_group, last_group_noiommu;
 	unsigned last_group;
 	uint64_t begun_ns, over_ns; /* over: every VF is settled */

@@ -20,8 +20,10 @@ void lane_wake(struct lane *l)
 
 void lane_tell(struct lane *l, enum lane_ask ask)
 {
-	atomic_store(&l->ask, ask);
-	thread_tell(l->report_fd);
+	int report_fd = l->report_fd;
+
+	atomic_store(&l->ask, ask); /* after LANE_OVER l may be gone */
+	thread_tell(report_fd);
 }
 
 bool lane_ask(struct lane *l, enum lane_ask ask)

@@ -51,7 +51,7 @@ struct lane {
 	struct journal_autoprobe left;     /* by a killed run before this one */
 	const struct registrar *registrar; /* NULL without STRATEGY_ID */
 	struct baton *baton;
-	int report_fd; /* eventfd of the loop */
+	int report_fd; /* a dup of the loop's eventfd; the thread closes it at its end */
 	int wake_fd;   /* eventfd of this lane */
 
 	/* the lane's own while it runs; the loop may read what is atomic at any time, the rest

@@ -367,7 +367,7 @@ static void price_binds(const struct plan_facts *f, struct tally *t)
 {
 	unsigned overrides = f->n_bound_by_override + f->n_wrong;
 
-	t->sysfs[SYSFS_VF_OVERRIDE][SYSFS_WRITE] += overrides;
+	t->sysfs[SYSFS_VF_OVERRIDE][SYSFS_WRITE] += overrides + f->n_absent;
 	t->sysfs[SYSFS_DRIVER_BIND][SYSFS_WRITE] += overrides + f->n_bound_by_id;
 	t->sysfs[SYSFS_VF_OVERRIDE][SYSFS_READ] += f->n_wrong;
 	t->sysfs[SYSFS_DRIVER_UNBIND][SYSFS_WRITE] += f->n_wrong;

@@ -79,6 +79,8 @@ struct plan_facts {
 	bool bound_as_they_came;
 	unsigned n_right;       /* VFs found bound as they should be by the survey */
 	unsigned n_missing;     /* ... with another driver or none */
+	unsigned n_absent;      /* overrides of VFs that were not there yet */
+	bool in_vain;           /* a touch failed and another way was gone: no exact price */
 	unsigned n_busy;        /* VFs that had a driver when they were to be bound */
 	unsigned n_wrong;       /* VFs taken from a wrong driver */
 	unsigned n_bound_by_id; /* binds without an override */

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
+#include <string.h>
 #include "proof.h"
 
 static void settle_owner(struct hotpath *h, const struct manifest_vf *vf, enum vf_state state,
@@ -28,6 +29,7 @@ void proof_settle_vf(struct hotpath *h, struct hot_lane *hl, unsigned i, enum vf
 	vf->error = error;
 	vf->ready_ns = state == VF_LACKS ? 0 : now;
 	hl->n_settled++;
+	hl->n_lacks += state == VF_LACKS;
 	h->n_ready += state == VF_READY;
 	h->n_held += state == VF_HELD;
 	h->n_lacks += state == VF_LACKS;
@@ -35,11 +37,33 @@ void proof_settle_vf(struct hotpath *h, struct hot_lane *hl, unsigned i, enum vf
 		settle_owner(h, promised, state, now);
 }
 
+/* The number of a group does not tell whether it has an IOMMU, its node's name does (CASES B17).
+ * true: it has none, and that is not allowed; else it is open, or not there either. */
+static bool has_noiommu_group(struct hotpath *h, struct hot_vf *vf)
+{
+	struct vfio_node node = { VFIO_NOIOMMU_GROUP, vf->node.number };
+
+	h->in_vain = true;
+	if (vfio_open(&h->vfio, node, &vf->fd))
+		return false;
+	vf->node = node;
+	if (h->conf->allow_noiommu)
+		return false;
+	close_fd(&vf->fd);
+	return true;
+}
+
 static void open_node(struct hotpath *h, struct hot_lane *hl, unsigned i, uint64_t now)
 {
 	struct hot_vf *vf = &hl->vfs[i];
 	int r = vfio_open(&h->vfio, vf->node, &vf->fd);
 
+	if (r == -ENOENT && vf->node.kind == VFIO_GROUP && has_noiommu_group(h, vf)) {
+		proof_settle_vf(h, hl, i, VF_LACKS, CAUSE_NO_IOMMU, PLACE_NODE, 0, now);
+		return;
+	}
+	if (vf->fd >= 0)
+		r = 0;
 	if (!r)
 		proof_settle_vf(h, hl, i, VF_READY, CAUSE_NONE, PLACE_NODE, 0, now);
 	else if (r == -EBUSY && hl->lane.facts.warm) /* adopted: its VMM has it already */
@@ -177,8 +201,9 @@ void proof_on_bound(struct hotpath *h, const struct uevent *e, uint64_t now)
 {
 	unsigned i;
 	struct hot_lane *hl = find_vf(h, e->bdf, &i);
+	const char *promised = hl ? hl->lane.plan->vfs[i]->driver : NULL;
 
-	if (!hl)
+	if (!promised || strcmp(promised, e->driver) != 0) /* somebody else's bind is no proof */
 		return;
 	hl->vfs[i].is_bound = true;
 	open_if_seen(h, hl, i, now);

@@ -34,8 +34,10 @@ static bool pf_has_own_driver(struct registrar *r, const struct manifest_pf *pf)
 	_cleanup_(close_fd) int fd = -1;
 	char driver[MANIFEST_NAME_MAX + 1];
 
-	return !sysfs_open_pf(&r->sysfs, pf->address, &fd) &&
-	       !sysfs_link_pf(&r->sysfs, fd, SYSFS_PF_DRIVER, driver, sizeof(driver)) &&
+	if (sysfs_open_pf(&r->sysfs, pf->address, &fd))
+		return false;
+	r->n_looks++;
+	return !sysfs_link_pf(&r->sysfs, fd, SYSFS_PF_DRIVER, driver, sizeof(driver)) &&
 	       !strcmp(driver, pf->driver);
 }
 
@@ -76,6 +78,7 @@ static void take_back(struct registrar *r)
 static void *registrar_main(void *argument)
 {
 	struct registrar *r = argument;
+	int report_fd = r->report_fd;
 
 	thread_sleep(r->wake_fd);
 	if (!atomic_load(&r->leave)) {
@@ -84,8 +87,9 @@ static void *registrar_main(void *argument)
 		thread_sleep(r->wake_fd);
 	}
 	take_back(r);
-	atomic_store(&r->state, REGISTRAR_GONE);
-	thread_tell(r->report_fd);
+	atomic_store(&r->state, REGISTRAR_GONE); /* from here on r may be gone */
+	thread_tell(report_fd);
+	close_fd(&report_fd);
 	return NULL;
 }
 
@@ -114,9 +118,7 @@ void registrar_end(struct registrar *r)
 void registrar_price(const struct registrar *r, struct tally *ret)
 {
 	*ret = (struct tally){ 0 };
-	if (r->looked)
-		plan_price_id(r->group, ret);
-	if (r->refused)
-		ret->sysfs[SYSFS_DRIVER_NEW_ID][SYSFS_WRITE] = 0;
+	ret->sysfs[SYSFS_PF_DRIVER][SYSFS_LINK] = r->n_looks;
+	ret->sysfs[SYSFS_DRIVER_NEW_ID][SYSFS_WRITE] = r->looked && !r->refused;
 	ret->sysfs[SYSFS_DRIVER_REMOVE_ID][SYSFS_WRITE] = r->registered;
 }

@@ -29,12 +29,14 @@ struct registrar {
 	const struct journal *journal;
 	struct bdf journal_pf; /* in whose name the journal's lines are: any PF of the group */
 	bool left;             /* a killed run before us registered it */
-	int report_fd, wake_fd;
+	int report_fd;         /* the thread closes it at its end */
+	int wake_fd;
 
 	struct sysfs sysfs;
 	struct tally tally;
 	_Atomic uint8_t state;
-	_Atomic bool leave;               /* the loop's: take it back and end */
+	_Atomic bool leave; /* the loop's: take it back and end */
+	unsigned n_looks;
 	bool looked, registered, refused; /* the thread's, for the loop when it is gone */
 };
 

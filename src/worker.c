@@ -220,14 +220,15 @@ static int layout(struct lane *l, const struct step *s)
 
 static int survey(struct lane *l, const struct step *s)
 {
-	bool is_as_promised = l->offset == l->plan->pf->offset && l->stride == l->plan->pf->stride;
+	bool any, is_as_promised = l->offset == l->plan->pf->offset &&
+				   l->stride == l->plan->pf->stride;
 
 	(void) s; /* of the whole PF */
 	if (!l->facts.warm && !l->facts.bound_as_they_came)
 		return 0;
-	bind_survey(l);
+	any = bind_survey(l);
 	/* the loop has seen the events of VFs that were bound as they came, where it expected them */
-	if (l->facts.n_right > 0 && (l->facts.warm || !is_as_promised))
+	if (any && (l->facts.warm || !is_as_promised))
 		lane_ask(l, LANE_ASKS_SURVEY); /* answered at once, whatever it finds */
 	return 0;
 }
@@ -267,9 +268,12 @@ static int step_bind_id(struct lane *l, const struct step *s)
 	note_bind(l, s);
 	l->facts.by_id = true;
 	r = set_autoprobe(l, true);
-	if (r)
-		return r;
-	bind_by_id(l, s);
+	if (r) {
+		l->cause = CAUSE_NONE; /* override does without */
+		l->facts.in_vain = true;
+	} else {
+		bind_by_id(l, s);
+	}
 	return step_bind_override(l, s);
 }
 
@@ -325,7 +329,7 @@ static void leave(struct lane *l, bool failed)
 static void *lane_main(void *argument)
 {
 	struct lane *l = argument;
-	int r = 0;
+	int report_fd = l->report_fd, r = 0;
 
 	thread_sleep(l->wake_fd);
 	for (unsigned i = 0; i < l->plan->n_steps && !r; i++)
@@ -333,7 +337,8 @@ static void *lane_main(void *argument)
 	leave(l, r != 0);
 	if (!l->autoprobe_changed || l->autoprobe_now == l->plan->pf->drivers_autoprobe)
 		lane_note(l, JOURNAL_OVER, "");
-	lane_tell(l, LANE_OVER);
+	lane_tell(l, LANE_OVER); /* from here on l may be gone */
+	close_fd(&report_fd);
 	return NULL;
 }
 

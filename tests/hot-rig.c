@@ -10,13 +10,22 @@
 
 struct rig rig;
 
+static const char *driver_of(struct bdf vf)
+{
+	for (unsigned p = 0; p < FAKE_PFS; p++)
+		for (unsigned i = 0; i < fake_pfs[p].num_vfs; i++)
+			if (!bdf_compare(fake_vf_address(p, i), vf))
+				return fake_pfs[p].vfs[i].driver;
+	return "";
+}
+
 static void on_vfio_added(struct bdf vf, unsigned vfio)
 {
 	struct uevent group = { .kind = UEVENT_GROUP_ADD, .number = 100 + vfio };
 	struct uevent device = {
 		.kind = UEVENT_DEVICE_ADD, .bdf = vf, .has_node = fake_has_cdevs, .number = vfio
 	};
-	struct uevent bound = { .kind = UEVENT_PCI_BIND, .bdf = vf, .driver = "vfio-pci" };
+	struct uevent bound = { .kind = UEVENT_PCI_BIND, .bdf = vf, .driver = driver_of(vf) };
 
 	fake_uevent_send(&group);
 	fake_uevent_send(&device);

@@ -192,6 +192,8 @@ class Plan(Cli):
             self.skipTest("no ptrace here")
         self.assertEqual(done.returncode, DONE, done.stderr)
         for line in trace.read_text("utf-8", "replace").splitlines():
+            if ".gcda" in line:
+                continue  # the coverage build writes down what was run
             self.assertNotRegex(line, r'"/sys|"/dev/vfio|O_WRONLY|O_RDWR|O_CREAT|socket\(')
 
 

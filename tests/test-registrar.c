@@ -17,6 +17,7 @@ static const struct manifest_pf *pointers[2];
 static struct plan_id_group group;
 static struct journal journal;
 static struct registrar registrar;
+static int report_fd = -1;
 
 /* What the faults of these tests do: this errno at the first n_faults of this node. */
 static enum sysfs_node fault_node;
@@ -54,7 +55,8 @@ static int setup(void **state)
 	registrar.journal = &journal;
 	registrar.journal_pf = pfs[0].address;
 	registrar.sysfs.root = -1;
-	registrar.report_fd = eventfd(0, EFD_CLOEXEC);
+	report_fd = eventfd(0, EFD_CLOEXEC);
+	registrar.report_fd = dup(report_fd); /* the thread closes its own */
 	registrar.wake_fd = eventfd(0, EFD_CLOEXEC);
 	assert_true(registrar.report_fd >= 0 && registrar.wake_fd >= 0);
 	return 0;
@@ -63,7 +65,7 @@ static int setup(void **state)
 static int teardown(void **state)
 {
 	(void) state;
-	close_fd(&registrar.report_fd);
+	close_fd(&report_fd);
 	close_fd(&registrar.wake_fd);
 	journal_close(&journal);
 	return 0;
@@ -87,14 +89,14 @@ static void start(void)
 static enum registrar_state ask(void)
 {
 	registrar_ask(&registrar);
-	thread_sleep(registrar.report_fd);
+	thread_sleep(report_fd);
 	return (enum registrar_state) atomic_load(&registrar.state);
 }
 
 static void end(void)
 {
 	registrar_end(&registrar);
-	thread_sleep(registrar.report_fd);
+	thread_sleep(report_fd);
 	assert_int_equal(atomic_load(&registrar.state), REGISTRAR_GONE);
 }
 
@@ -382,7 +384,7 @@ static void an_end_while_it_hangs_is_kept_when_it_comes_back(void **state)
 	assert_true(journal_find_id(journal_text(), ID)); /* noted before the write */
 	released = true;
 	while (atomic_load(&registrar.state) != REGISTRAR_GONE)
-		thread_sleep(registrar.report_fd);
+		thread_sleep(report_fd);
 	assert_string_equal(fake_ids[0], "");
 	assert_false(journal_find_id(journal_text(), ID));
 }

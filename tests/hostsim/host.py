@@ -204,7 +204,8 @@ def capture(**owners):
 def change_manifest(manifest):
     """As by hand, so without a checksum: restore with --unsealed."""
     os.unlink(MANIFEST + '.xxh128')
-    json.dump(manifest, open(MANIFEST, 'w'))
+    with open(MANIFEST, 'w') as f:
+        f.write(json.dumps(manifest) + '\n')
 
 
 def start(*options, settings='', watched=True, report='--json', trace='/run/trace'):
@@ -232,10 +233,15 @@ def restore(*options, expect=0, **more):
 TESTS = {}
 
 
-def host(*options, alone=False):
-    """The test's host. alone: it takes times, so no other runs beside it."""
+class Test:
+    def __init__(self, body, options, alone, todo):
+        self.body, self.options, self.alone, self.todo = body, options, alone, todo
+
+
+def host(*options, alone=False, todo=None):
+    """The test's host. alone: it takes times, so no other runs beside it. todo: why it fails."""
     def add(body):
-        TESTS[body.__name__.replace('_', ' ')] = (options, alone, body)
+        TESTS[body.__name__.replace('_', ' ')] = Test(body, options, alone, todo)
         return body
     return add
 
@@ -254,22 +260,23 @@ def run_inside(hostsim, options, script, *arguments, timeout=100, **environment)
 def main(script, names, jobs=2):
     """Arguments: HOSTSIM VF_RESTORE NO_READDIR [NAME...]"""
     if names[0] == '--inside':
-        return TESTS[names[1]][2]()
+        return TESTS[names[1]].body()
     hostsim, program, no_readdir, *names = names
-    chosen = [n for n in TESTS if not names or n in names]
+    chosen = {n: t for n, t in TESTS.items() if not names or n in names}
     failed = 0
 
     def run(name):
-        return run_inside(hostsim, TESTS[name][0], script, name, VF_RESTORE=program,
+        return run_inside(hostsim, TESTS[name].options, script, name, VF_RESTORE=program,
                           NO_READDIR=no_readdir)
     print('1..%d' % len(chosen), flush=True)
     pool = concurrent.futures.ThreadPoolExecutor(jobs)
-    beside = {n: pool.submit(run, n) for n in chosen if not TESTS[n][1]}
+    beside = {n: pool.submit(run, n) for n, t in chosen.items() if not t.alone}
     concurrent.futures.wait(beside.values())
-    for i, name in enumerate(chosen, 1):
+    for i, (name, test) in enumerate(chosen.items(), 1):
         code, output = beside[name].result() if name in beside else run(name)
-        print('%s %d - %s' % ('not ok' if code else 'ok', i, name), flush=True)
+        print('%s %d - %s%s' % ('not ok' if code else 'ok', i, name,
+                                ' # TODO ' + test.todo if test.todo else ''), flush=True)
         if code:
-            failed += 1
+            failed += not test.todo
             print(''.join('# %s\n' % line for line in output.strip().split('\n')), flush=True)
-    sys.exit(1 if failed else 0)
+    return failed > 0

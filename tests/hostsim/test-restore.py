@@ -22,7 +22,7 @@ from host import (COMM, JOURNAL, MANIFEST, PCI, VFIO, all_vfs, autoprobe, captur
 
 A, B, D = '0000:01:00.0', '0000:02:00.0', '0000:04:00.0'
 QUICK = 'LaneTimeoutSec=1s\nLaneTimeoutPerVfSec=0\nLatePfTimeoutSec=300ms\nProofTimeoutSec=500ms\n'
-SLOW = ['--pf', 'nvme:8*4', '--costs', 'parallel']  # 108 ms for numvfs, 0.5 ms for a bind
+FOUR = ['--pf', 'nvme:8*4']
 OLD = ['--driver', 'old_vfio,vfio']
 
 
@@ -33,6 +33,18 @@ def lost_host(**owners):
     manifest = capture(**(owners or {'pf%d' % i: vfs(pf) for i, pf in enumerate(pfs())}))
     lose()
     return manifest
+
+
+def costs(text):
+    with open('/run/costs', 'w') as f:
+        f.write(text)
+    ctl('costs', '/run/costs')
+
+
+def slow_host():
+    """Times that are slept, so that they tell about waiting and not about this machine's CPUs."""
+    lost_host()
+    costs('numvfs lock=pf ms=100 per-vf-ms=1\nbind lock=pf ms=1\n')
 
 
 def kept_host():
@@ -74,7 +86,7 @@ def touched(run):
 
 def one_is_late(*options):
     """The last of four PFs, by 2 s: the others don't feel it, and it needs no longer than they."""
-    lost_host()
+    slow_host()
     usual = restore(*options)
     lose()
     ctl('vanish', D)
@@ -90,17 +102,17 @@ def one_is_late(*options):
     make_whole(32)
 
 
-@host(*SLOW, '--cdev', alone=True)
+@host(*FOUR, '--cdev', alone=True)
 def U6_one_of_four_PFs_is_late_override():
     one_is_late('--strategy', 'override')
 
 
-@host(*SLOW, '--cdev', alone=True)
+@host(*FOUR, '--cdev', alone=True)
 def U6_one_of_four_PFs_is_late_id():
     one_is_late('--strategy', 'id')
 
 
-@host(*SLOW, '--group', alone=True)
+@host(*FOUR, '--group', alone=True)
 def U6_one_of_four_PFs_is_late_group():
     one_is_late('--strategy', 'override')
 
@@ -154,9 +166,7 @@ def C12_VFs_come_after_the_write_returned():
 def longer_than_a_lane(per_vf):
     """0.8 s for the write, LaneTimeoutSec=200ms"""
     lost_host()
-    with open('/run/costs', 'w') as f:
-        f.write('numvfs lock=pf ms=0 per-vf-ms=25\n')
-    ctl('costs', '/run/costs')
+    costs('numvfs lock=pf ms=0 per-vf-ms=25\n')
     return 'LaneTimeoutSec=200ms\nLaneTimeoutPerVfSec=%s\n' % per_vf
 
 
@@ -177,6 +187,7 @@ def C13_and_without_that_the_PF_is_stuck():
 
 def one_hangs(spec, *options, place, slack=40):
     """In one PF's lane. Nobody else is later, it is named, the program ends, the next is well."""
+    slow_host()
     usual = restore(*options, settings=QUICK)
     lose()
     run = hit(spec, *options, settings=QUICK)
@@ -194,53 +205,46 @@ def one_hangs(spec, *options, place, slack=40):
     make_whole(32)
 
 
-@host(*SLOW, '--cdev', alone=True)
+@host(*FOUR, '--cdev', alone=True)
 def C8_numvfs_hangs_override():
-    lost_host()
     one_hangs('write:*/%s/sriov_numvfs:1=hang' % B, '--strategy', 'override', place='enable')
 
 
-@host(*SLOW, '--cdev', alone=True)
+@host(*FOUR, '--cdev', alone=True)
 def C8_numvfs_hangs_id():
-    lost_host()
     one_hangs('write:*/%s/sriov_numvfs:1=hang' % B, '--strategy', 'id', place='enable')
 
 
-@host(*SLOW, '--group', alone=True)
+@host(*FOUR, '--group', alone=True)
 def C8_numvfs_hangs_group():
-    lost_host()
     one_hangs('write:*/%s/sriov_numvfs:1=hang' % B, '--strategy', 'override', place='enable')
 
 
-@host(*SLOW, '--cdev', alone=True)
+@host(*FOUR, '--cdev', alone=True)
 def C8_a_first_look_hangs():
-    lost_host()
     one_hangs('read:*/%s/sriov_numvfs:1=hang' % B, place='count')
 
 
-@host(*SLOW, '--cdev', alone=True)
+@host(*FOUR, '--cdev', alone=True)
 def C8_a_bind_hangs():
-    lost_host()
     one_hangs('write@%s:*/vfio-pci/bind:11=hang' % COMM, '--strategy', 'override',
               place='bind-override')
 
 
-@host(*SLOW, '--group', alone=True)
+@host(*FOUR, '--group', alone=True, todo='others wait for the baton, 500 ms')
 def C8_a_bind_hangs_group():
-    lost_host()
     one_hangs('write@%s:*/vfio-pci/bind:11=hang' % COMM, '--strategy', 'override',
               place='bind-override')
 
 
-@host('--pf', 'igb:8*4', '--costs', 'parallel', '--cdev', alone=True)
+@host('--pf', 'igb:8*4', '--cdev', alone=True)
 def C8_a_bind_by_id_hangs():
-    lost_host()
     one_hangs('write@%s:*/vfio-pci/bind:11=hang' % COMM, '--strategy', 'id', place='bind-id')
 
 
-@host(*SLOW, '--cdev', alone=True)
+@host(*FOUR, '--cdev', alone=True)
 def C8_new_id_hangs_and_nobody_waits():
-    lost_host()
+    slow_host()
     usual = restore('--strategy', 'id')
     lose()
     run = hit('write@%s:*/new_id:1=hang' % COMM, '--strategy', 'id', settings=QUICK, expect=0)
@@ -341,7 +345,7 @@ def U3_a_single_event_is_lost():
 
 # -- VFs are made --
 
-@host('--pf', 'nvme:8*2', alone=False)
+@host('--pf', 'nvme:8*2')
 def C1_another_number_of_VFs_is_left_alone():
     lost_host()
     create(B, 3)
@@ -464,29 +468,31 @@ def C15_autoprobe_comes_back_after_SIGTERM():
 
 # -- VFs are bound --
 
-def while_it_binds(act):
-    """Somebody else is quicker with VF 4: its override is written, its bind is not yet."""
+def while_it_binds(act, expect):
+    """Somebody else is quicker with VF 3: its override is written, its bind is not yet."""
+    lost_host()
     ctl('fault', 'write@%s:*/vfio-pci/bind:4=delay=400' % COMM)
     process = start('--strategy', 'override')
     vf = '0000:01:00.4'
     eventually(lambda: vf in devices() and devices()[vf][1])
     act(vf)
     run = process.finish()
-    assert run.code == 0 and run.ready() == 8 and driver(vf) == 'vfio-pci', run
-    return run
+    assert run.code == expect, run
+    return vf, run
 
 
 @host('--pf', 'nvme:8')
 def B5_EBUSY_is_well_when_it_is_the_driver_that_we_want():
-    lost_host()
-    run = while_it_binds(lambda vf: write(VFIO + 'bind', vf))
+    vf, run = while_it_binds(lambda vf: write(VFIO + 'bind', vf), 0)
+    assert run.ready() == 8 and driver(vf) == 'vfio-pci', run
     assert not [t for t in run.writes if t.file == 'unbind']
 
 
 @host('--pf', 'nvme:8', *OLD)
-def B5_EBUSY_by_another_driver_is_put_right():
-    lost_host()
-    while_it_binds(lambda vf: rebind(vf, 'old_vfio'))
+def B5_another_driver_that_was_quicker_is_not_taken_for_ours():
+    vf, run = while_it_binds(lambda vf: rebind(vf, 'old_vfio'), 3)
+    assert set(run.lacking()) == {vf} and run.lacking()[vf][0] in ('wrong-driver', 'not-bound'), run
+    make_whole(8)
 
 
 @host('--pf', 'nvme:8')
@@ -569,6 +575,7 @@ def no_iommu():
     run = restore(expect=3)
     named(run, 'no-iommu', *vfs(A))
     assert not [t for t in run.trace if t.op == 'open' and t.path.startswith('/dev/vfio')]
+    lose()
     assert restore(settings='AllowNoIommu=yes\n').ready() == 8
 
 
@@ -580,6 +587,13 @@ def B17_without_an_IOMMU_only_when_told_so_cdev():
 @host('--pf', 'nvme:8', '--noiommu', '--group')
 def B17_without_an_IOMMU_only_when_told_so_group():
     no_iommu()
+
+
+@host('--pf', 'nvme:8', '--noiommu', '--cdev', todo='a survey does not know noiommu-vfio<n>')
+def B17_without_an_IOMMU_a_second_run_finds_them_too():
+    lost_host()
+    for _ in range(2):
+        assert restore(settings='AllowNoIommu=yes\nProofTimeoutSec=300ms\n').ready() == 8
 
 
 @host('--pf', 'nvme:8', '--userns')  # it could load modules else, were something wrong
@@ -742,4 +756,4 @@ def L6_what_a_guest_has_is_left_to_it():
 
 
 if __name__ == '__main__':
-    main(__file__, sys.argv[1:])
+    sys.exit(main(__file__, sys.argv[1:]))

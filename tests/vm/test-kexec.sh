@@ -9,7 +9,7 @@ for n; do total=$((total + n)); done
 if [ "$BOOT" = 1 ]; then
 	host "$@"
 	capture
-	state | sed 's/ (null)$//; s/ vfio-pci$//' >/var/lib/vf-restore/state
+	state | sed 's/ vfio-pci$//; s/ (null)$//; s/ *$//' >/var/lib/vf-restore/state
 	next_kernel /var/lib/vf-restore /etc/machine-id
 	check "kexec" false
 	exit 1
@@ -22,5 +22,5 @@ check_eq "L7: after the kexec the VFs are gone" "$(cat $PCI/*/sriov_numvfs | sor
 check "nothing of VFIO is loaded" [ ! -d /sys/bus/pci/drivers/vfio-pci ]
 restore 0
 check_eq "all VFs are ready" "$(recorded ready)" $total
-check_eq "each is where it was" "$(state | sed 's/ (null)$//; s/ vfio-pci$//')" "$(cat /var/lib/vf-restore/state)"
+check_eq "each is where it was" "$(state | sed 's/ vfio-pci$//; s/ (null)$//; s/ *$//')" "$(cat /var/lib/vf-restore/state)"
 check "the tally is the budget" as_planned
